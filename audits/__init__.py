@@ -1,0 +1,1 @@
+"""Run, compare and report audits: does this benchmark need the image?"""

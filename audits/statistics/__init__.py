@@ -1,0 +1,1 @@
+"""Outcomes, chance, intervals: pure functions of arrays and a seeded generator."""

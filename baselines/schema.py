@@ -1,0 +1,108 @@
+"""The contracts of contestants: what a scorer receives, what it returns, and what it must declare.
+
+Higher is a better match, everywhere. NaN is "could not score" and always comes with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.schema import Candidates
+
+Side = Literal["text", "image"]
+ItemT = TypeVar("ItemT")
+TEXT: frozenset[Side] = frozenset({"text"})
+IMAGE: frozenset[Side] = frozenset({"image"})
+BOTH: frozenset[Side] = frozenset({"text", "image"})
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Hold the scores of one `Candidates`, one array per column of the scorer.
+
+    Attributes:
+        columns: Scores by column name, float64 [I, T]; a text-only scorer gives one row [1, T], an image-only one one
+            column [I, 1], repeated by the runner.
+        tokens: Tokens per caption, int64, the same shape, or None where the scorer has no tokens.
+        truncated: Whether the caption was cut, boolean, the same shape, or None.
+        notes: Reason by (row, column) for every NaN, and anything else worth keeping about a cell.
+    """
+
+    columns: Mapping[str, NDArray[np.float64]]
+    tokens: NDArray[np.int64] | None = None
+    truncated: NDArray[np.bool_] | None = None
+    notes: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[ItemT]):
+    """Describe one measurement that the engine plans, caches, retries and shows progress for.
+
+    Attributes:
+        label: What the progress line calls it.
+        signature: Everything that could change a value; the cache's name space.
+        key: Content key of an item (equal keys are measured once).
+        cost: Size of an item (tokens, pixels); batches hold items of similar size, the largest first.
+        budget: Largest padded cost of one batch (longest item x number of items).
+        width: Numbers per item, F.
+        compute: Measure items: float64 [n, F], row by row in the order given. May raise MemoryError or torch's
+            out-of-memory error; the engine then halves the batch and asks for the same items again.
+    """
+
+    label: str
+    signature: str
+    key: Callable[[ItemT], str]
+    cost: Callable[[ItemT], int]
+    budget: int
+    width: int
+    compute: Callable[[Sequence[ItemT]], NDArray[np.float64]]
+
+
+class Work(Protocol):
+    """What the runner lends to a scorer: measured items, each distinct one computed once, cached and resumable."""
+
+    def measure(self, items: Sequence[ItemT], task: Task[ItemT]) -> NDArray[np.float64]:
+        """Return float64 [n, F], row i belonging to items[i]."""
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Anything that scores candidates. There is nothing to inherit.
+
+    Attributes:
+        name: Name in every table (`length`, `likelihood:SmolLM2-135M-Instruct`).
+        sees: What it is shown: `TEXT`, `IMAGE` or `BOTH`.
+        columns: Names of its columns in the order of tables; `("",)` if there is only one. The table's scorer name
+            is `name:column`.
+        signature: Everything that could change a number, flat (weights + revision, dtype, text form, start token,
+            normalisation, image transform, context length, library versions).
+    """
+
+    name: str
+    sees: frozenset[Side]
+    columns: tuple[str, ...]
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """Return everything that could change a number."""
+
+    def score(self, batch: Sequence[Candidates], work: Work) -> list[Scored]:
+        """Return one `Scored` per candidate, in order. Scores must not depend on the order of options or instances."""
+
+
+class Progress(Protocol):
+    """Where long work reports how far it is; drawn by the runner, never by a scorer."""
+
+    def begin(self, label: str, total: int, unit: str) -> None:
+        """Start a line of work of `total` units (`captions`, `tokens`)."""
+
+    def advance(self, units: int) -> None:
+        """Report that this many more units are done."""
+
+    def end(self) -> None:
+        """Close the current line of work."""

@@ -1,0 +1,1 @@
+"""Turn any release, table or generator into `Instance`s. Knows nothing of scorers, statistics or reports."""
