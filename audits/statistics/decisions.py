@@ -117,7 +117,7 @@ def standing(scores: Floats, gold: Bools, tolerance: float = 0.0) -> Standing:
     >>> standing(np.array([[3.0, 2.0, 2.0]]), np.array([True, True, False])).level
     array([[False,  True]])
     """
-    unscored: Bools = ~np.isfinite(scores).all(axis=1)
+    unscored: Bools = np.logical_not(np.isfinite(scores).all(axis=1))
     known = np.where(unscored[:, None], 0.0, scores)
     positives, foils = known[:, gold], known[:, ~gold]
     best = foils.max(axis=1, keepdims=True)

@@ -1,8 +1,8 @@
 """Sign-flip test by cluster, and the interval that is this test inverted: for few clusters.
 
 With cluster sums S_k, counts n_k and a null value mu, the residuals D_k = S_k - n_k mu are taken as symmetric about 0
-by cluster; the statistic is |sum of D_k| over all choices of signs. For a choice that flips the set F, that statistic is
-at least as large as the observed one exactly when mu lies between the mean over F and the mean over the rest. The
+by cluster; the statistic is |sum of D_k| over all choices of signs. For a choice that flips the set F, that statistic
+is at least as large as the observed one exactly when mu lies between the mean over F and the mean over the rest. The
 two-sided p-value of any mu is therefore a share of choices, and the values that are not rejected form an interval
 whose ends are order statistics of the larger and the smaller of the two means.
 
