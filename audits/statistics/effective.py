@@ -7,7 +7,7 @@ effective size is skewed by its form; joined with the other it repairs most of t
 
 from __future__ import annotations
 
-from math import nan
+from math import isnan, nan
 
 from scipy.stats import t
 
@@ -31,6 +31,7 @@ def minority_clusters(column: ClusterSums) -> float:
 
     Source: kish1965 (effective size under unequal weights).
 
+    >>> import numpy as np
     >>> from audits.statistics.sums import cluster_sums
     >>> minority_clusters(cluster_sums(np.array([1.0, 1, 1, 0, 0, 1]), np.array([0, 1, 2, 2, 3, 4])))
     2.0
@@ -53,6 +54,7 @@ def effective_size(column: ClusterSums) -> float:
 
     Source: kish1965, ch. 8 (design effect).
 
+    >>> import numpy as np
     >>> from audits.statistics.sums import cluster_sums
     >>> effective_size(cluster_sums(np.array([1.0, 1, 0, 0, 1, 1, 0, 0]), np.array([0, 0, 1, 1, 2, 2, 3, 3])))
     3.0
@@ -78,13 +80,14 @@ def effective_wilson(column: ClusterSums, n: int, *, confidence: float = 0.95) -
 
     Source: wilson1927; korngraubard1998 (intervals for proportions at the effective size).
 
+    >>> import numpy as np
     >>> from audits.statistics.sums import cluster_sums
     >>> credit, scenes = np.array([1.0] * 15 + [0.0] * 5), np.repeat(np.arange(4), 5)
     >>> [round(bound, 3) for bound in effective_wilson(cluster_sums(credit, scenes), 20)[:2]]
     [0.194, 0.974]
     """
     size = effective_size(column)
-    if size != size:
+    if isnan(size):
         return Interval(nan, nan, "undefined (no variance between clusters)")
     size = max(min(size, float(n)), 1.0)
     quantile = float(t.ppf(0.5 + confidence / 2, column.n_clusters - 1))
@@ -106,6 +109,7 @@ def joined(interval: Interval, column: ClusterSums, n: int, *, confidence: float
 
     Source: ours, calibrated by simulation.
 
+    >>> import numpy as np
     >>> from audits.statistics.sums import cluster_sums
     >>> column = cluster_sums(np.array([1.0] * 15 + [0.0] * 5), np.repeat(np.arange(4), 5))
     >>> joined(Interval(0.25, 1.0, "x"), column, 20).method

@@ -26,7 +26,7 @@ def _z(confidence: float) -> float:
     return float(norm.ppf(0.5 + confidence / 2))
 
 
-def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
+def wilson(successes: float, n: float, *, confidence: float = 0.95, quantile: float | None = None) -> Interval:
     """Return the Wilson score interval of a proportion.
 
     centre = (k + z^2/2) / (n + z^2), half width = z / (n + z^2) sqrt(k (n - k) / n + z^2/4).
@@ -35,6 +35,7 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
         successes: k, the number of successes; fractions are allowed where n is an effective size.
         n: Number of independent trials.
         confidence: Nominal coverage.
+        quantile: z, if it is to be another than the normal one.
 
     Returns:
         Bounds within 0 to 1, exactly 0 at k = 0 and 1 at k = n; NaN if n < 1.
@@ -46,7 +47,7 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
     """
     if n < 1:
         return Interval(nan, nan, "undefined (n = 0)")
-    z = _z(confidence)
+    z = _z(confidence) if quantile is None else quantile
     centre = (successes + z * z / 2) / (n + z * z)
     half = z / (n + z * z) * sqrt(max(successes * (n - successes), 0.0) / n + z * z / 4)
     low = 0.0 if successes <= 0 else max(centre - half, 0.0)
