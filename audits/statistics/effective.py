@@ -84,7 +84,7 @@ def effective_wilson(column: ClusterSums, n: int, *, confidence: float = 0.95) -
     >>> from audits.statistics.sums import cluster_sums
     >>> credit, scenes = np.array([1.0] * 15 + [0.0] * 5), np.repeat(np.arange(4), 5)
     >>> [round(bound, 3) for bound in effective_wilson(cluster_sums(credit, scenes), 20)[:2]]
-    [0.194, 0.974]
+    [0.131, 0.984]
     """
     size = effective_size(column)
     if isnan(size):
