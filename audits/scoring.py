@@ -146,7 +146,7 @@ class _Gather:
     def done(self, seconds: float) -> Cells:
         """Return the cells; a missing score without a reason is given one that says so."""
         columns = {name: np.concatenate(parts) for name, parts in self.values.items()}
-        for name, values in columns.items():
+        for values in columns.values():
             for cell in np.flatnonzero(np.isinf(values)):
                 values[cell] = np.nan
                 self.notes.setdefault(int(cell), NOT_FINITE)
