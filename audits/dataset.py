@@ -1,12 +1,12 @@
-"""The instances of a run: what is selected of a benchmark, and its compact layout.
+"""The instances of a run: what is selected of a benchmark, and its roster.
 
-Instances themselves are never all held; the layout (ids, subsets, clusters, gold) is, since every statistic needs it.
+Instances themselves are never all held; the roster (ids, subsets, clusters, gold) is, since every statistic needs it.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks.preflight import Survey, missing_images, survey
 from numpy.typing import NDArray
 
+from audits.statistics.layout import Layout
 from benchmarks.errors import InputError
 from benchmarks.schema import Benchmark, Instance, Shape
 
@@ -38,26 +39,22 @@ class Coverage(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Layout:
-    """Hold what the statistics need of n instances, without text or images.
+class Roster:
+    """Hold what scoring and statistics need of n instances, without text or images.
 
     Attributes:
         ids: Instance ids [n].
-        subsets: Subset of each [n].
-        clusters: Unit of resampling of each [n].
         groups: Group of each, or empty [n].
-        tags: Values by tag name, each [n]; empty where an instance has no such tag.
         golds: Boolean [I, T] of each [n]; equal ones are one object.
         shapes: (I, T) of each [n].
+        labels: Subset, cluster and tags of each.
     """
 
     ids: list[str]
-    subsets: list[str]
-    clusters: list[str]
     groups: list[str]
-    tags: Mapping[str, list[str]]
     golds: list[NDArray[np.bool_]]
     shapes: list[Shape]
+    labels: Layout
 
 
 class Dataset:
@@ -88,25 +85,35 @@ class Dataset:
         """Return counts, shapes and the content digest; refuse a repeated id."""
         return survey(self, self.benchmark.card)
 
-    def layout(self) -> Layout:
-        """Read through the instances once and return what the statistics need."""
-        layout = Layout([], [], [], [], {}, [], [])
-        known: dict[tuple[Shape, bytes], NDArray[np.bool_]] = {}
+    def roster(self, name: str) -> Roster:
+        """Read through the instances once and return what scoring and statistics need.
+
+        Args:
+            name: Registry name of the benchmark, for the tables.
+        """
+        ids, groups, golds, shapes = [], [], [], []
+        subsets: list[str] = []
+        clusters: list[str] = []
         tags: dict[str, list[str]] = {}
+        known: dict[tuple[Shape, bytes], NDArray[np.bool_]] = {}
         for position, instance in enumerate(self):
-            layout.ids.append(instance.id)
-            layout.subsets.append(instance.subset)
-            layout.clusters.append(instance.cluster)
-            layout.groups.append(instance.group)
-            layout.shapes.append(instance.shape)
-            layout.golds.append(known.setdefault((instance.shape, instance.gold.tobytes()), instance.gold))
-            for name, value in instance.tags.items():
-                column = tags.setdefault(name, [])
-                column.extend([""] * (position - len(column)))
-                column.append(value)
+            ids.append(instance.id)
+            groups.append(instance.group)
+            subsets.append(instance.subset)
+            clusters.append(instance.cluster)
+            shapes.append(instance.shape)
+            golds.append(known.setdefault((instance.shape, instance.gold.tobytes()), instance.gold))
+            for tag, value in instance.tags.items():
+                _extend(tags.setdefault(tag, []), position).append(value)
         for column in tags.values():
-            column.extend([""] * (len(layout.ids) - len(column)))
-        return dataclasses.replace(layout, tags=tags)
+            _extend(column, len(ids))
+        return Roster(ids, groups, golds, shapes, Layout(name, subsets, clusters, tags))
+
+
+def _extend(column: list[str], length: int) -> list[str]:
+    """Fill a column up to a length with empty values, for instances that lack the tag."""
+    column.extend([""] * (length - len(column)))
+    return column
 
 
 def open_dataset(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import hashlib
 import importlib.metadata
+import json
 import platform
 import subprocess
 from collections import Counter
@@ -64,6 +66,19 @@ def git_state() -> dict[str, Any] | None:
         return {"commit": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def short_signature(signature: Mapping[str, str], data: str) -> str:
+    """Return the short form: data and its digest, a digest of all that the scorer declares, the toolkit's version.
+
+    The long form stands in the record under the scorer's name.
+
+    Args:
+        signature: What the scorer declares.
+        data: Benchmark and short content digest (`sugarcrepe@1a2b3c4d`).
+    """
+    text = json.dumps(dict(signature), sort_keys=True, ensure_ascii=False)
+    return f"{data}|{hashlib.sha256(text.encode()).hexdigest()[:8]}|v{version()}"
 
 
 def benchmark_entry(name: str, benchmark: Benchmark, survey: Survey, coverage: Coverage) -> dict[str, Any]:

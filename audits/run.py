@@ -9,16 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.preflight import Survey
 from omegaconf import DictConfig
 from reports.progress import ConsoleProgress
 from reports.record import RunFolder
 
 from audits import load, recording, rerender, tables
 from audits.config import identity, output_folder, plain
-from audits.dataset import Coverage, Dataset, Layout, open_dataset
+from audits.dataset import Coverage, Dataset, Roster, open_dataset
 from audits.jobs import log_to
 from audits.load import Contestant
 from audits.scoring import Cells, score
+from audits.statistics.estimates import Estimates, estimates
 from audits.statistics.outcomes import Outcome, outcomes
 from audits.status import Exit
 from baselines.engine import Engine
@@ -48,7 +50,8 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage
     panel: list[Contestant]
-    layout: Layout
+    roster: Roster
+    survey: Survey
 
 
 def job(cfg: DictConfig) -> Exit:
@@ -76,17 +79,18 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         folder.table("instances", tables.instances(inputs.dataset))
     with clock.step("score"):
         scored, counts = _score(values, inputs)
-        folder.table("scores", tables.scores(scored, inputs.layout))
+        folder.table("scores", tables.scores(scored, inputs.roster))
     with clock.step("outcomes"):
         results = _outcomes(values, inputs, scored)
-        folder.table("outcomes", tables.outcomes(scored, inputs.layout, values["statistics"]["tie_tolerance"]))
+        tolerance = values["statistics"]["tie_tolerance"]
+        folder.table("outcomes", tables.outcomes(scored, inputs.roster, tolerance=tolerance))
     with clock.step("estimates"):
-        estimates, skipped = _estimates(values, inputs, results, scored)
+        found = _estimates(values, inputs, results, scored)
     record["contestants"] = recording.contestant_entries(scored, counts)
-    record["notices"] += skipped
+    record["notices"] += [f"tag {tag!r} has too many values for a table of its own" for tag in found.skipped_tags]
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
-    folder.finish(record, estimates, [])
+    folder.finish(record, found.rows, [])
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:
@@ -100,21 +104,21 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
         missing=options["missing"],
         images=any("image" in one.scorer.sees for one in panel),
     )
-    return Inputs(options["name"], dataset, coverage, panel, dataset.layout())
+    roster = dataset.roster(options["name"])
+    return Inputs(options["name"], dataset, coverage, panel, roster, dataset.survey())
 
 
 def _opening(values: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
     """Return the record as it stands before anything is scored."""
-    survey = inputs.dataset.survey()
     provenance = inputs.dataset.benchmark.provenance
     return {
         "started": recording.now(),
         "config": dict(values),
         "versions": recording.versions(),
         "git": recording.git_state(),
-        "benchmark": recording.benchmark_entry(inputs.name, inputs.dataset.benchmark, survey, inputs.coverage),
+        "benchmark": recording.benchmark_entry(inputs.name, inputs.dataset.benchmark, inputs.survey, inputs.coverage),
         "statistics": dict(values["statistics"]),
-        "notices": [*provenance.notices, *survey.notices],
+        "notices": [*provenance.notices, *inputs.survey.notices],
         "sample": provenance.origin == "sample",
     }
 
@@ -139,8 +143,32 @@ def _outcomes(
     tolerance = values["statistics"]["tie_tolerance"]
     return {
         one.full_name(column): outcomes(
-            cells.grids(column, inputs.layout.shapes), inputs.layout.golds, sees=one.scorer.sees, tolerance=tolerance
+            cells.grids(column, inputs.roster.shapes), inputs.roster.golds, sees=one.scorer.sees, tolerance=tolerance
         )
         for one, cells in scored.values()
         for column in one.scorer.columns
     }
+
+
+def _estimates(
+    values: Mapping[str, Any],
+    inputs: Inputs,
+    results: Mapping[str, Mapping[str, Outcome]],
+    scored: Mapping[str, tuple[Contestant, Cells]],
+) -> Estimates:
+    """Return the estimates of every column and metric, each with the short form of its signature."""
+    options = values["statistics"]
+    data = f"{inputs.name}@{inputs.survey.digest[:8]}"
+    signatures = {
+        one.full_name(column): recording.short_signature(one.scorer.signature, data)
+        for one, _ in scored.values()
+        for column in one.scorer.columns
+    }
+    return estimates(
+        results,
+        inputs.roster.labels,
+        signatures=signatures,
+        draws=options["bootstrap"],
+        seed=options["seed"],
+        confidence=options["level"],
+    )

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from audits.dataset import Layout
+from audits.dataset import Roster
 from audits.load import Contestant
 from audits.scoring import Cells
+from audits.statistics.comparisons import comparisons
 from benchmarks.schema import Instance
 
 
@@ -33,9 +34,9 @@ def instances(items: Iterable[Instance]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def scores(scored: Mapping[str, tuple[Contestant, Cells]], layout: Layout) -> pd.DataFrame:
+def scores(scored: Mapping[str, tuple[Contestant, Cells]], roster: Roster) -> pd.DataFrame:
     """Return the long table of scores; `image` or `caption` is -1 where the scorer did not see one."""
-    ids = np.asarray(layout.ids, dtype=object)
+    ids = np.asarray(roster.ids, dtype=object)
     parts = []
     for contestant, cells in scored.values():
         notes = np.full(len(cells.instance), "", dtype=object)
@@ -58,3 +59,23 @@ def scores(scored: Mapping[str, tuple[Contestant, Cells]], layout: Layout) -> pd
             )
     table = pd.concat(parts, ignore_index=True)
     return table.astype({"scorer": "category"})
+
+
+def outcomes(scored: Mapping[str, tuple[Contestant, Cells]], roster: Roster, *, tolerance: float) -> pd.DataFrame:
+    """Return the long table of outcomes: one row per comparison of every scorer column.
+
+    Args:
+        scored: Cells by scorer.
+        roster: The instances.
+        tolerance: Scores that differ by no more than this are tied.
+    """
+    ids = np.asarray(roster.ids, dtype=object)
+    parts = []
+    for contestant, cells in scored.values():
+        for column in contestant.scorer.columns:
+            grids = cells.grids(column, roster.shapes)
+            table = comparisons(grids, roster.golds, sees=contestant.scorer.sees, tolerance=tolerance)
+            table["instance"] = ids[table["instance"]]
+            table.insert(1, "scorer", contestant.full_name(column))
+            parts.append(table)
+    return pd.concat(parts, ignore_index=True).astype({"scorer": "category", "comparison": "category"})

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 from pathlib import Path
 
 import pandas as pd
@@ -100,7 +99,7 @@ def test_folder_that_is_not_a_run_is_left_alone(cli, pairs, tmp_path) -> None:
         (["report", "nowhere"], ["nowhere"]),
         (["run", "baseline=none"], ["nothing to run"]),
     ],
-    ids=lambda value: " ".join(value),
+    ids=" ".join,
 )  # fmt: skip
 def test_mistake_on_the_command_line(cli, tmp_path, words, parts) -> None:
     refused(cli(*words), *parts)
@@ -192,7 +191,9 @@ def test_unfinished_run_is_taken_up_again(cli, stub, pairs) -> None:
     """The same command after a fault resumes; once the fault is mended the run finishes in the same folder."""
     words = ["run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "+model.f._target_=stub.Fails", "out=out"]
     assert cli(*words).returncode == 4
-    (stub / "stub.py").write_text(STUB.replace('raise RuntimeError("an injected fault")', "return super().score(batch, work)"))
+    (stub / "stub.py").write_text(
+        STUB.replace('raise RuntimeError("an injected fault")', "return super().score(batch, work)")
+    )
     done = cli(*words)
     assert done.returncode == 0, done.stderr
     assert only(metrics(stub / "out"), scorer="fails", subset="all", primary="1")["value"] == "0.5"
@@ -248,7 +249,7 @@ def test_hydra_works_as_its_users_expect(cli, tmp_path) -> None:
     assert done.returncode == 0
     assert "_target_: baselines.length.Length" in done.stdout
     assert "_target_: baselines.constant.Constant" in done.stdout
-    assert not os.listdir(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_list_and_show(cli) -> None:
