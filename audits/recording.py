@@ -1,0 +1,114 @@
+"""What `record.json` says of a run beside its numbers: versions, git state, benchmark, contestants."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import importlib.metadata
+import json
+import platform
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.preflight import Survey
+
+from audits.dataset import Coverage
+from audits.load import Contestant
+from audits.scoring import Cells
+from benchmarks.schema import Benchmark
+
+DISTRIBUTION = "blind-audits"
+_NOTED = (
+    "torch", "transformers", "tokenizers", "open-clip-torch", "numpy", "scipy", "pandas", "pyarrow", "hydra-core",
+)  # fmt: skip
+
+
+def version() -> str:
+    """Return the toolkit's version, or `unknown` where it runs from a folder that was never installed."""
+    try:
+        return importlib.metadata.version(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def now() -> str:
+    """Return the time in UTC, ISO 8601 to the second."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, the toolkit and the libraries that numbers depend on."""
+    found = {"python": platform.python_version(), DISTRIBUTION: version()}
+    for name in _NOTED:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def git_state() -> dict[str, Any] | None:
+    """Return commit and cleanness of the toolkit's own checkout, or None where it is installed from a wheel."""
+    home = Path(__file__).resolve().parent.parent
+    if not (home / ".git").exists():
+        return None
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, check=True, timeout=20)
+        return done.stdout.strip()
+
+    try:
+        return {"commit": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def short_signature(signature: Mapping[str, str], data: str) -> str:
+    """Return the short form: data and its digest, a digest of all that the scorer declares, the toolkit's version.
+
+    The long form stands in the record under the scorer's name.
+
+    Args:
+        signature: What the scorer declares.
+        data: Benchmark and short content digest (`sugarcrepe@1a2b3c4d`).
+    """
+    text = json.dumps(dict(signature), sort_keys=True, ensure_ascii=False)
+    return f"{data}|{hashlib.sha256(text.encode()).hexdigest()[:8]}|v{version()}"
+
+
+def benchmark_entry(name: str, benchmark: Benchmark, survey: Survey, coverage: Coverage) -> dict[str, Any]:
+    """Return what the record says of the benchmark."""
+    return {
+        "name": name,
+        "card": dataclasses.asdict(benchmark.card),
+        "provenance": dataclasses.asdict(benchmark.provenance),
+        "digest": survey.digest,
+        "n": survey.n,
+        "n_by_subset": dict(survey.n_by_subset),
+        "expected": dict(benchmark.card.expected),
+        "coverage": {**coverage._asdict(), "missing": list(coverage.missing)},
+        "shapes": {f"{shape.images}x{shape.captions}": count for shape, count in survey.shapes.items()},
+    }
+
+
+def contestant_entries(scored: Mapping[str, tuple[Contestant, Cells]], counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the record says of each scorer."""
+    return {
+        name: {
+            "kind": contestant.kind,
+            "sees": sorted(contestant.scorer.sees),
+            "columns": [contestant.full_name(column) for column in contestant.scorer.columns],
+            "signature": dict(contestant.scorer.signature),
+            "seconds": round(cells.seconds, 3),
+            "cache": counts.get(name, {}),
+            "truncated": int(cells.truncated.sum()),
+            "unscored": int(max(np.isnan(values).sum() for values in cells.columns.values())),
+            "notes": dict(Counter(cells.notes.values()).most_common(10)),
+        }
+        for name, (contestant, cells) in scored.items()
+    }
