@@ -64,6 +64,25 @@ def pick(positives: int, foils: int, rule: Rule) -> float:
     return 1 / (1 + foils)
 
 
+def order_blind_ceiling(share: float) -> float:
+    """Return the best accuracy that a scorer blind to word order can reach on pairs of captions.
+
+    Pairs made of the same words are ties to it and give 1/2 each: 1 - share / 2.
+
+    Args:
+        share: Share of pairs whose captions have equal multisets of words, 0 to 1.
+
+    Returns:
+        Proportion, 1/2 to 1.
+
+    Source: methods note, section 3 (order-only pairs).
+
+    >>> order_blind_ceiling(1 / 2), round(order_blind_ceiling(164 / 245), 4)
+    (0.75, 0.6653)
+    """
+    return 1 - share / 2
+
+
 def forced(metric: str, sees: Set[str]) -> float | None:
     """Return the value that a blind scorer is bound to get on a 2x2 metric by construction, or None if it is free.
 

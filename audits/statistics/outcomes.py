@@ -86,15 +86,16 @@ def stack(scores: Sequence[NDArray[np.floating]], pattern: Pattern) -> Floats:
     Raises:
         InputError: If an instance's scores have another shape than its gold.
     """
-    for row in pattern.rows.tolist():
-        if scores[row].shape != pattern.gold.shape:
-            raise InputError(
-                "scores do not have the shape of the gold relation",
-                where=f"instance number {row}",
-                got=str(list(scores[row].shape)),
-                expected=str(list(pattern.gold.shape)),
-            )
-    return np.stack([scores[row] for row in pattern.rows.tolist()]).astype(np.float64, copy=False)
+    taken = [scores[row] for row in pattern.rows.tolist()]
+    wrong = next((place for place, found in enumerate(taken) if found.shape != pattern.gold.shape), None)
+    if wrong is not None:
+        raise InputError(
+            "scores do not have the shape of the gold relation",
+            where=f"instance number {pattern.rows[wrong]}, counted from 0",
+            got=str(list(taken[wrong].shape)),
+            expected=str(list(pattern.gold.shape)),
+        )
+    return np.stack(taken).astype(np.float64, copy=False)
 
 
 def is_pairing(gold: Bools) -> bool:
