@@ -97,23 +97,25 @@ class Corrected:
 def _apply(item: Correction, instance: Instance, row: int) -> Instance:
     if item.row is not None and item.row != row:
         raise _refusal(item, instance, row, f"the correction is for row {item.row}")
-    right = instance.gold.any(axis=0)
-    if {text for text, fits in zip(instance.captions, right, strict=True) if fits} != set(item.old):
+    if set(_right(instance)) != set(item.old):
         raise _refusal(item, instance, row, "the release does not hold the old value")
     gold = np.array([[text in item.new for text in instance.captions] for _ in instance.images])
     return dataclasses.replace(instance, gold=gold)
 
 
 def _refusal(item: Correction, instance: Instance, row: int, what: str) -> InputError:
-    right = instance.gold.any(axis=0)
-    found = [text for text, fits in zip(instance.captions, right, strict=True) if fits]
     return InputError(
         f"a correction is refused: {what}",
         where=f"row {row} (counted from 0), instance {instance.id!r}",
-        got=f"right in the release: {found}",
+        got=f"right in the release: {_right(instance)}",
         expected=f"right before the correction: {list(item.old)}",
         step="nothing was changed; find the instance by its content",
     )
+
+
+def _right(instance: Instance) -> list[str | None]:
+    """Return the captions that match some image."""
+    return [text for t, text in enumerate(instance.captions) if instance.gold[:, t].any()]
 
 
 def _correction(value: files.Json, spot: files.Spot) -> Correction:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,14 @@ class Scan:
     Attributes:
         values: Distinct values by column that may be a tag, None once there are too many.
         ids: Place of every id, by its digest.
-        same: Places of rows in which a foil equals a caption, and how many there are.
+        same: Places of the first rows in which a foil equals a caption.
+        n_same: How many such rows there are.
         rows: Number of rows.
-        subsets: Instances by subset.
     """
 
     values: dict[str, set[str] | None]
-    ids: dict[bytes, str]
-    same: list[str]
+    ids: dict[bytes, str] = field(default_factory=dict)
+    same: list[str] = field(default_factory=list)
     n_same: int = 0
     rows: int = 0
 
@@ -79,7 +79,7 @@ class Table:
         self._tags = _tag_columns(tags, self._sheet)
         scan = self._scan(_candidates(tags, self._columns, self._tags))
         if tags is None:
-            self._tags = tuple(name for name, values in scan.values.items() if values and len(values) > 1)
+            self._tags = tuple(name for name, values in scan.values.items() if values and 1 < len(values) < scan.rows)
         self.provenance = Provenance(
             "table", str(file), files={file.name: self._sheet.digest}, notices=tuple(self._notices(scan))
         )
@@ -96,7 +96,9 @@ class Table:
         images = self._refs(row.cells, spot)
         positives, foils = self._texts("caption", row.cells, spot), self._texts("foil", row.cells, spot)
         gold = _gold(len(images), len(positives), len(foils), spot)
-        name, query = self._label("id", row.cells, spot), self._label("query", row.cells, spot)
+        name, query, subset, cluster = (
+            self._label(role, row.cells, spot) for role in ("id", "query", "subset", "cluster")
+        )
         if not name and "id" in self._columns.by_role:
             spot.at(self._columns.one("id")).refuse("an empty id", got=name)
         tags = {tag: value for tag in self._tags if (value := _plain(row.cells.get(tag), spot.at(tag)))}
@@ -108,8 +110,8 @@ class Table:
                 (*positives, *foils),
                 gold,
                 query,
-                self._label("subset", row.cells, spot),
-                self._label("cluster", row.cells, spot),
+                subset,
+                cluster,
                 tags=tags,
             ),
         )
@@ -141,10 +143,11 @@ class Table:
     def _ref(self, role: str, cells: Mapping[str, Any], spot: files.Spot) -> ImageRef:
         column = self._columns.one(role)
         cell = cells.get(column) if column else None
-        if isinstance(cell, dict) and isinstance(cell.get("bytes"), bytes):
+        if isinstance(cell, dict):
             # The layout of image columns in parquet files of the hub: the encoded bytes, and perhaps a file name.
-            key = cell.get("path") or f"{spot.row}/{column}"
-            return ImageRef(str(key), data=cell["bytes"])
+            if isinstance(cell.get("bytes"), bytes):
+                return ImageRef(str(cell.get("path") or f"{spot.row}/{column}"), data=cell["bytes"])
+            cell = cell.get("path")
         name = _plain(cell, spot.at(column))
         if not name:
             return ImageRef.absent()
@@ -158,7 +161,7 @@ class Table:
 
     def _scan(self, candidates: Sequence[str]) -> Scan:
         """Read every row once: all that is wrong is said before anything is scored."""
-        scan = Scan({name: set() for name in candidates}, {}, [])
+        scan = Scan({name: set() for name in candidates})
         for row in self._sheet.rows():
             scan.rows += 1
             instance = self._instance(row)
@@ -260,9 +263,9 @@ def _plain(cell: object, spot: files.Spot) -> str:
         return str(cell).lower()
     if isinstance(cell, int):
         return str(cell)
-    if isinstance(cell, str):
-        return files.is_text(cell, spot) if cell.strip() else ""
-    spot.refuse("wrong type", got=cell, expected="text or a whole number")
+    if not isinstance(cell, str):
+        spot.refuse("wrong type", got=cell, expected="text or a whole number")
+    return files.is_text(cell, spot) if cell.strip() else ""
 
 
 def _tag(cell: object) -> str | None:
