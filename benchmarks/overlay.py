@@ -97,9 +97,11 @@ class Corrected:
 def _apply(item: Correction, instance: Instance, row: int) -> Instance:
     if item.row is not None and item.row != row:
         raise _refusal(item, instance, row, f"the correction is for row {item.row}")
+    if len(instance.images) != 1:
+        raise _refusal(item, instance, row, "with several images it does not say which of them a caption matches")
     if set(_right(instance)) != set(item.old):
         raise _refusal(item, instance, row, "the release does not hold the old value")
-    gold = np.array([[text in item.new for text in instance.captions] for _ in instance.images])
+    gold = np.array([[text in item.new for text in instance.captions]])
     return dataclasses.replace(instance, gold=gold)
 
 

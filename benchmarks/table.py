@@ -176,7 +176,7 @@ class Table:
             self._collect(scan, row, instance)
         if not scan.rows:
             files.Spot(self._sheet.path).refuse(
-                "the table has no rows", got=f"a header only: {', '.join(self._sheet.header)}"
+                "the table has no rows", told=f"a header only: {', '.join(self._sheet.header)}"
             )
         return scan
 
@@ -233,7 +233,7 @@ def _gold(images: int, positives: int, foils: int, spot: files.Spot) -> NDArray[
     if images == 2 and foils:
         if (positives, foils) != (1, 1):
             spot.refuse(
-                "two images need one caption each", got=f"{positives} captions and {foils} foils", expected="1 and 1"
+                "two images need one caption each", told=f"{positives} captions and {foils} foils", expected="1 and 1"
             )
         gold[1, 1] = True
     return gold
