@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reports.index import OPPOSITE, Contestant, Index, distance, excludes_chance, interval_text, value_text
+from reports.index import (
+    OPPOSITE,
+    SANITY,
+    Contestant,
+    Index,
+    distance,
+    excludes_chance,
+    interval_text,
+    measure,
+    value_text,
+)
 from reports.schema import Estimate, Record
-from reports.text import Line, count, joined, line, name, plural, short_percent
+from reports.text import Line, Span, count, joined, line, name, plural, short_percent
 
-SANITY = "constant"
 _NORMALISATION = {
     **{"unnorm": "unnormalised likelihood", "norm": "per-token likelihood", "char": "per-character likelihood"},
     "byte": "per-byte likelihood",
@@ -103,8 +112,12 @@ def _phrase(item: Candidate) -> Line:
     if parts[0] == "likelihood" and len(parts) >= 3 and parts[-1] in _NORMALISATION:
         return line(f"{_NORMALISATION[parts[-1]]} (", name(":".join(parts[1:-1])), ")")
     if parts[0] == "length" and len(parts) == 3 and parts[2] in OPPOSITE:
-        return line(f"taking the caption with {parts[2]} ", name(parts[1]), chosen)
+        return line(f"taking the caption with {parts[2]} ", _unit(parts[1]), chosen)
     return line(name(item.contestant.scorer), chosen)
+
+
+def _unit(unit: str) -> Span:
+    return Span(unit) if unit in ("words", "characters", "tokens") else name(unit)
 
 
 def _verb(item: Candidate) -> Line:
@@ -117,6 +130,8 @@ def _verb(item: Candidate) -> Line:
 
 def _share(estimate: Estimate) -> Line:
     below = ", below it" if estimate.high < estimate.chance else ""
+    if below and measure(estimate.metric).fixed == 0.0:
+        below += "; a scorer that does not see the edit gets 0"
     text = f"{value_text(estimate)} % {interval_text(estimate)} of {count(estimate.n)}"
     return line(f"{text} (chance {short_percent(estimate.chance)} %{below})")
 
@@ -188,6 +203,6 @@ def _model_points(index: Index) -> tuple[Line, ...]:
         metric = index.headline(contestant)
         pooled = index.find(contestant.scorer, metric)
         if contestant.kind == "model" and pooled is not None:
-            title = metric.replace("_", " ")
+            title = measure(metric).title
             points.append(line("Model under audit ", name(contestant.scorer), f": {title} ", *_share(pooled), "."))
     return tuple(points)

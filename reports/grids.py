@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from reports.captions import FIXED_MARK, foot_notes, interval_notes, left_out, marks, measure_title, telling
 from reports.index import MACRO, POOLED, Contestant, Index, interval_text, measure, value_text
 from reports.schema import Estimate, Record
 from reports.text import MISSING, count, percent, short_percent, visible
 
-FIXED_MARK = "†"
+COUNTS = ("ties", "n", "clusters", "unscored")
 SECTIONS = {"blind": "blind baselines", "model": "models under audit"}
-_FEW_CLUSTERS = 30
 _SHOWN_TAG_VALUES = 40
 
 
@@ -92,59 +92,52 @@ def _cell(index: Index, contestant: Contestant, estimate: Estimate | None) -> st
 
 
 def _pooled(record: Record, index: Index) -> Grid:
-    """Return the table of all instances: every metric pooled, the macro mean of the headline, ties, n, unscored."""
-    headlines = _distinct_headlines(index)
+    """Return the table of all instances: every metric pooled, the macro mean of the headline, ties, unscored."""
+    headlines = {index.headline(contestant) for contestant in index.contestants}
+    places = [(metric, place) for metric in index.metrics for place in (POOLED, MACRO)]
     wanted = [
-        (metric, subset)
-        for metric in index.metrics
-        for subset in (POOLED, MACRO)
-        if any(index.find(item.scorer, metric, subset) for item in index.contestants)
-        and (subset == POOLED or metric in headlines)
+        (metric, place)
+        for metric, place in places
+        if any(index.find(item.scorer, metric, place) for item in index.contestants)
+        and (place == POOLED or (metric in headlines and len(index.subsets) > 1))
     ]
-    columns = [Head(_pooled_title(metric, subset), is_name=False) for metric, subset in wanted]
-    columns += [Head(label, is_name=False) for label in ("ties", "n", "clusters", "unscored")]
-    rows, cells, used = [], [], []
-    for item in index.contestants:
-        found = [index.find(item.scorer, metric, subset) for metric, subset in wanted]
-        used += [estimate for estimate in found if estimate is not None]
-        counts = index.find(item.scorer, index.headline(item)) or next(filter(None, found), None)
-        rows.append(_head(item))
-        cells.append((*(_cell(index, item, estimate) for estimate in found), *_counts(counts)))
-    for label, foot in _pooled_feet(used, wanted):
-        rows.append(Head(label, foot=True, is_name=False))
-        cells.append((*foot, "", "", "", ""))
-    notes = (*_notes(record, index, used), *_marks(cells))
+    found = [[index.find(item.scorer, metric, place) for metric, place in wanted] for item in index.contestants]
+    numbers = [_numbers(index, item, row) for item, row in zip(index.contestants, found, strict=True)]
+    kept = [place for place in range(len(COUNTS)) if place == 0 or len({row[place] for row in numbers}) > 1]
+    cells = [
+        (*(_cell(index, item, estimate) for estimate in row), *(own[place] for place in kept))
+        for item, row, own in zip(index.contestants, found, numbers, strict=True)
+    ]
+    feet = _pooled_feet(found, [metric for metric, _ in wanted])
+    cells += [(*foot, *("" for _ in kept)) for _, foot in feet]
+    rows = [_head(item) for item in index.contestants]
+    rows += [Head(label, foot=True, is_name=False) for label, _ in feet]
+    columns = [Head(measure_title(metric, place), is_name=False) for metric, place in wanted]
+    columns += [Head(COUNTS[place], is_name=False) for place in kept]
+    used = [estimate for row in found for estimate in row if estimate is not None]
+    same = [f"{COUNTS[place]} {numbers[0][place]}" for place in range(len(COUNTS)) if place not in kept]
+    shared = (f"The same in every row: {', '.join(same)}.",) if same else ()
+    notes = (*shared, *interval_notes(record, index, used), *foot_notes(feet), *marks(cells))
     return Grid("All instances", notes, tuple(rows), tuple(columns), tuple(cells))
 
 
-def _distinct_headlines(index: Index) -> set[str]:
-    return {index.headline(contestant) for contestant in index.contestants}
-
-
-def _pooled_title(metric: str, subset: str) -> str:
-    known = measure(metric)
-    unit = f" {known.unit}" if known.unit else ""
-    return f"{visible(known.title)}{', mean of subsets' if subset == MACRO else ''}{unit}"
-
-
-def _counts(estimate: Estimate | None) -> tuple[str, str, str, str]:
+def _numbers(index: Index, contestant: Contestant, row: Sequence[Estimate | None]) -> tuple[str, ...]:
+    """Return ties, n, clusters and unscored of the headline, else of the first metric there is."""
+    headline = index.find(contestant.scorer, index.headline(contestant))
+    estimate = headline or next((item for item in row if item is not None), None)
     if estimate is None:
-        return ("", "", "", "")
-    numbers = (estimate.ties, estimate.n, estimate.n_clusters, estimate.unscored)
-    ties, n, clusters, unscored = (count(number) for number in numbers)
-    return ties, n, clusters, unscored
+        return ("",) * len(COUNTS)
+    return tuple(count(item) for item in (estimate.ties, estimate.n, estimate.n_clusters, estimate.unscored))
 
 
-def _pooled_feet(used: Sequence[Estimate], wanted: Sequence[tuple[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
+def _pooled_feet(
+    found: Sequence[Sequence[Estimate | None]], metrics: Sequence[str]
+) -> list[tuple[str, tuple[str, ...]]]:
     """Return chance per column and, where a metric is strict, the value of a scorer that does not see the edit."""
-    chance = tuple(
-        _chance([item for item in used if (item.metric, item.subset) == (metric, subset)]) for metric, subset in wanted
-    )
-    strict = [measure(metric).fixed == 0.0 for metric, _ in wanted]
-    if not any(strict):
-        return [("chance", chance)]
-    blind = tuple("0" if is_strict else "" for is_strict in strict)
-    return [("chance (exchangeable scores)", chance), ("scores that miss the edit", blind)]
+    chance = tuple(_chance(item for item in column if item is not None) for column in zip(*found, strict=True))
+    strict = [measure(metric).fixed == 0.0 for metric in metrics]
+    insensitive = [("insensitive null", tuple("0" if is_strict else "" for is_strict in strict))]
+    return [("chance", chance), *(insensitive if any(strict) else [])]
 
 
 def _chance(estimates: Iterable[Estimate]) -> str:
@@ -152,23 +145,14 @@ def _chance(estimates: Iterable[Estimate]) -> str:
     return " or ".join(values)
 
 
-def _marks(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    if not any(FIXED_MARK in cell for row in cells for cell in row):
-        return ()
-    return (
-        f"{FIXED_MARK} by construction: a scorer that sees one side alone cannot pass I2T, T2I or Group and always "
-        "ties GroupMatch.",
-    )
-
-
 def _by_subset(record: Record, index: Index, metric: str) -> list[Grid]:
     """Return the table of one metric by subset, for the contestants that it says something about."""
-    shown = [item for item in index.contestants if _tells(index, item, metric)]
+    shown = [item for item in telling(index) if _tells(index, item, metric)]
     places = [*index.subsets, *(place for place in (MACRO, POOLED) if len(index.subsets) > 1)]
     if not shown or not any(index.by_subset(item.scorer, metric) for item in shown):
         return []
     heads = [Head(place if place in (MACRO, POOLED) else visible(place)) for place in places]
-    title = f"By subset: {_pooled_title(metric, POOLED)}"
+    title = f"By subset: {measure_title(metric, POOLED)}"
     return [_grid(record, index, title, shown, heads, lambda item, at: index.find(item.scorer, metric, places[at]))]
 
 
@@ -181,9 +165,9 @@ def _tells(index: Index, contestant: Contestant, metric: str) -> bool:
 def _by_tag(record: Record, index: Index, tag: str, values: Sequence[str]) -> list[Grid]:
     grids = []
     for metric in index.metrics:
-        shown = [item for item in index.contestants if index.headline(item) == metric]
+        shown = [item for item in telling(index) if index.headline(item) == metric]
         heads = [Head(visible(value) or "(empty)") for value in values]
-        title = f"By {visible(tag)}: {_pooled_title(metric, POOLED)}"
+        title = f"By {visible(tag)}: {measure_title(metric, POOLED)}"
 
         def at(item: Contestant, column: int, metric: str = metric) -> Estimate | None:
             return index.find(item.scorer, metric, POOLED, f"{tag}={values[column]}")
@@ -209,7 +193,7 @@ def _grid(
         rows.append(Head(label, foot=True, is_name=False))
         cells.append(foot)
     used = [estimate for row in found for estimate in row if estimate is not None]
-    notes = (*_notes(record, index, used), *_marks(cells))
+    notes = (*interval_notes(record, index, used), *left_out(index), *marks(cells))
     return Grid(title, notes, tuple(rows), tuple(columns), tuple(cells))
 
 
@@ -233,45 +217,18 @@ def _span(numbers: Iterable[int]) -> str:
 def _ties(index: Index) -> list[Grid]:
     """Return the tie counts by subset of the contestants that tied at all."""
     shown, cells = [], []
-    for item in index.contestants:
+    for item in telling(index):
         metric = index.headline(item)
         found = [index.find(item.scorer, metric, place) for place in (*index.subsets, POOLED)]
         if any(estimate is not None and estimate.ties for estimate in found):
             shown.append(_head(item))
             cells.append(tuple(_share_of_ties(estimate) for estimate in found))
     heads = [Head(visible(place)) for place in (*index.subsets, POOLED)]
-    notes = ("Share of instances decided by a tie; a contestant that is not listed had none.",)
-    return [Grid("Ties, %", notes, tuple(shown), tuple(heads), tuple(cells))] if shown else []
+    notes = ("Share of instances that a tie decided; the contestants above that are not listed had none.",)
+    return [Grid("Ties by subset, %", notes, tuple(shown), tuple(heads), tuple(cells))] if shown else []
 
 
 def _share_of_ties(estimate: Estimate | None) -> str:
     if estimate is None or estimate.n == 0:
         return ""
     return percent(estimate.ties / estimate.n)
-
-
-def _notes(record: Record, index: Index, used: Sequence[Estimate]) -> tuple[str, ...]:
-    """Return how the intervals of a table were made, and which others stand beside them in `metrics.csv`."""
-    level = short_percent(record["statistics"]["level"])
-    where: dict[str, list[str]] = {}
-    for estimate in used:
-        if not math.isnan(estimate.low):
-            where.setdefault(visible(estimate.method), []).append(estimate.subset)
-    if not where:
-        return ()
-    first, *rest = sorted(where, key=lambda method: -len(where[method]))
-    text = f"{level} % intervals in brackets: {first}"
-    for method in rest:
-        places = list(dict.fromkeys(visible(place) for place in where[method]))
-        text += f"; {method} ({', '.join(places[:6])}{', ...' if len(places) > 6 else ''})"
-    beside = ", ".join(visible(method) for method in index.secondary)
-    beside = f" Beside these, in metrics.csv: {beside}." if beside else ""
-    return (f"{text}.{beside}", *_few(used))
-
-
-def _few(used: Sequence[Estimate]) -> tuple[str, ...]:
-    few = {visible(item.subset): item.n_clusters for item in used if 0 < item.n_clusters < _FEW_CLUSTERS}
-    if not few:
-        return ()
-    listed = ", ".join(f"{place} {number}" for place, number in list(few.items())[:6])
-    return (f"Fewer than {_FEW_CLUSTERS} clusters, so read these intervals with care: {listed}.",)

@@ -11,6 +11,7 @@ from reports.text import bounds, decimal, percent
 
 Unit = Literal["%", "points", ""]
 POOLED, MACRO = "all", "macro"
+SANITY = "constant"
 # Both directions of one cue: the second name of each pair is the first one turned round.
 OPPOSITE = {
     **{"more": "fewer", "fewer": "more", "longer": "shorter", "shorter": "longer", "larger": "smaller"},
@@ -116,6 +117,11 @@ class Index:
             self._by_key.setdefault((item.scorer, item.metric, item.subset, item.tag), item)
         self.secondary = _distinct(item.method for item in single if not item.primary)
 
+    @property
+    def owners(self) -> list[str]:
+        """Return the contestants' names in order, each once."""
+        return _distinct(item.owner for item in self.contestants)
+
     def find(self, scorer: str, metric: str, subset: str = POOLED, tag: str = "") -> Estimate | None:
         """Return the primary estimate, or None where the metric is not defined."""
         return self._by_key.get((scorer, metric, subset, tag))
@@ -139,9 +145,43 @@ class Index:
             wanted = [*accuracy[:1], "group", "i2t", "t2i"]
         return next((item for item in wanted if item in own), "")
 
+    def is_repetition(self, contestant: Contestant) -> bool:
+        """Return whether a column only turns its other direction round: the two values add up to 1 everywhere.
+
+        Of such two, the one that does better when pooled is not the repetition.
+        """
+        stem, _, direction = contestant.scorer.rpartition(":")
+        other, metric = f"{stem}:{OPPOSITE.get(direction, '')}", self.headline(contestant)
+        pooled, twin = self.find(contestant.scorer, metric), self.find(other, metric)
+        if pooled is None or twin is None:
+            return False
+        better = twin.value > pooled.value or (twin.value == pooled.value and other < contestant.scorer)
+        return better and all(
+            abs(item.value + self._by_key[other, *key[1:]].value - 1) < 1e-9
+            for key, item in self._by_key.items()
+            if key[:2] == (contestant.scorer, metric) and (other, *key[1:]) in self._by_key
+        )
+
+    def is_at_chance(self, contestant: Contestant) -> bool:
+        """Return whether a column is the sanity check and gets exactly chance, wherever it must."""
+        if contestant.owner != SANITY:
+            return False
+        own = [item for key, item in self._by_key.items() if key[:2] == (contestant.scorer, self.headline(contestant))]
+        return all(abs(item.value - item.chance) < 1e-9 for item in own if item.n)
+
     def is_fixed(self, contestant: Contestant, metric: str, estimate: Estimate) -> bool:
         """Return whether a value follows from seeing one side alone."""
         return contestant.one_sided and measure(metric).fixed == estimate.value
+
+
+def arranged(names: Iterable[str], order: Sequence[str]) -> list[str]:
+    """Return names in a given order, the others after them by name; JSON keeps no order of its own.
+
+    >>> arranged(["a", "b", "c"], ["c"])
+    ['c', 'a', 'b']
+    """
+    rank = {name: place for place, name in enumerate(order)}
+    return sorted(names, key=lambda name: (rank.get(name, len(rank)), name))
 
 
 def _distinct(items: Iterable[str]) -> list[str]:

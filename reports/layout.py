@@ -33,10 +33,18 @@ def turned(grid: Grid) -> Grid:
     return replace(grid, rows=grid.columns, columns=tuple(grid.rows[row] for row in order), cells=cells)
 
 
-def label_width(grid: Grid) -> int:
-    """Return the width of the first column: its longest label, within bounds; longer ones are folded."""
+def label_width(grid: Grid, width: int = 0) -> int:
+    """Return the width of the first column: its longest label, within bounds; longer ones are folded.
+
+    Args:
+        grid: The table.
+        width: Characters per line; what the columns leave of them goes to the names of groups.
+    """
     widest = max((cell_len(head.label) + (2 if head.group else 0) for head in grid.rows), default=0)
-    return min(widest, LABEL_MAX)
+    least = min(widest, LABEL_MAX)
+    spare = width - least - sum(_column_width(grid, column) + GAP for column in range(len(grid.columns)))
+    longest = max((cell_len(head.group) for head in grid.rows), default=0)
+    return max(least, min(longest, least + spare))
 
 
 def header(head: Head) -> list[str]:

@@ -39,7 +39,7 @@ def escape(text: str) -> str:
     """
     text = _ACTIVE.sub(r"\\\1", re.sub("[&<>]", lambda match: _ENTITIES[match[0]], text))
     text = re.sub(r"(?i)\b(https?|ftp|mailto|www)([:.])", r"\1\\\2", text)
-    return re.sub(r"^(\s*)([-+=]|\d+(?=[.)]))", _escape_start, text)
+    return re.sub(r"^(\s*)([-+=]|\d+(?=[.)](?:\s|$)))", _escape_start, text)
 
 
 def _escape_start(match: re.Match[str]) -> str:
@@ -87,7 +87,7 @@ def _table(grid: Grid) -> str:
     rows = [["", *(_head(head) for head in grid.columns)]]
     rows.append(["---", *("---:" for _ in grid.columns)])
     for head, cells in zip(grid.rows, grid.cells, strict=True):
-        rows.append([_head(head), *(escape(cell) if cell else " " for cell in cells)])
+        rows.append([_head(head), *(cell or " " for cell in cells)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

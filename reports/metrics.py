@@ -57,16 +57,19 @@ def read_metrics(path: Path) -> list[Estimate]:
     Raises:
         InputError: If a column is missing or a cell is not of its column's kind; the message names the line.
     """
-    reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), strict=True)
+    # Read as bytes: text mode would turn a carriage return inside a name into a line feed.
+    reader = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
     missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
     if missing:
         raise InputError("columns are missing", where=str(path), got=", ".join(missing), expected=", ".join(COLUMNS))
     found = []
     try:
         for row in reader:
+            if None in row or None in row.values():
+                raise ValueError(f"the row has not {len(reader.fieldnames or ())} cells")
             values: dict[str, Any] = {column: _value(row[column], _KINDS[column]) for column in COLUMNS}
             found.append(Estimate(**values))
-    except (ValueError, TypeError, csv.Error) as error:
+    except (ValueError, csv.Error) as error:
         raise InputError("a row cannot be read", where=f"{path}, line {reader.line_num}", got=str(error)) from error
     return found
 

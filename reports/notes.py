@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reports.index import POOLED, Index
-from reports.schema import Finding, Record
+from reports.index import POOLED, SANITY, Index, arranged
+from reports.schema import ContestantFacts, Finding, Record
 from reports.text import Line, Span, count, foreign, joined, line, name, percent, plural, visible
 
 BANNER = "SAMPLE, not the released data: these numbers describe the bundled sample and say nothing about the benchmark."
 _LISTED = 5
 _SHORT_DIGEST = 12
-_CONSTANT = "constant"
 _AT_CHANCE = ("accuracy", "caption_preference", "image_preference", "group_match")
 
 Fact = tuple[str, Line]
@@ -20,8 +19,8 @@ Fact = tuple[str, Line]
 
 def build_notices(record: Record, index: Index) -> tuple[Line, ...]:
     """Return everything that limits what the numbers mean, the gravest first."""
-    notices = [*_sanity(index), *_coverage(record), *_absent(record), *_counts(record)]
-    notices += [*_unscored(record, index), *_truncated(record)]
+    notices = [*_sanity(index), *_coverage(record), *_absent(record), *_counts(record, index)]
+    notices += [*_unscored(record, index), *_truncated(record, index)]
     said = [*record["benchmark"]["provenance"].get("notices", ()), *record["notices"]]
     notices += [line(foreign(str(text))) for text in dict.fromkeys(said)]
     return tuple(notices)
@@ -32,7 +31,7 @@ def _sanity(index: Index) -> list[Line]:
     found = [
         index.find(item.scorer, metric, subset)
         for item in index.contestants
-        if item.owner == _CONSTANT
+        if item.owner == SANITY
         for metric in _AT_CHANCE
         for subset in (POOLED, *index.subsets)
     ]
@@ -68,7 +67,7 @@ def _absent(record: Record) -> list[Line]:
     return [line("Parts of the release that are not here and were not evaluated: ", *_few_names(absent), ".")]
 
 
-def _counts(record: Record) -> list[Line]:
+def _counts(record: Record, index: Index) -> list[Line]:
     """Say where the number of instances is not the one that the benchmark's card expects."""
     facts = record["benchmark"]
     absent = set(facts["provenance"].get("absent", ()))
@@ -76,7 +75,8 @@ def _counts(record: Record) -> list[Line]:
     if limit:
         return [line(f"Only the first {plural(limit, 'instance')} (benchmark.limit={limit}), not the whole benchmark.")]
     wrong = []
-    for subset, expected in facts["expected"].items():
+    for subset in arranged(facts["expected"], index.subsets):
+        expected = facts["expected"][subset]
         there = facts["n_by_subset"].get(subset, 0)
         if there != expected and subset not in absent:
             wrong.append(line(name(subset), f" {count(there)} (expected {count(expected)})"))
@@ -91,24 +91,28 @@ def _limit(config: Mapping[str, Any]) -> int:
     return limit if isinstance(limit, int) else 0
 
 
+def _in_order(record: Record, index: Index) -> list[tuple[str, ContestantFacts]]:
+    contestants = record["contestants"]
+    return [(owner, contestants[owner]) for owner in arranged(contestants, index.owners)]
+
+
 def _unscored(record: Record, index: Index) -> list[Line]:
-    shown = {item.owner for item in index.contestants}
     lines = []
-    for owner, facts in record["contestants"].items():
+    for owner, facts in _in_order(record, index):
         if facts["unscored"]:
             text = (
                 f": {plural(facts['unscored'], 'instance')} could not be scored and are left out, not counted as wrong."
             )
             lines.append(line(name(owner), text))
-        elif owner not in shown:
+        elif owner not in index.owners:
             lines.append(line(name(owner), " ran and has no estimate."))
     return lines
 
 
-def _truncated(record: Record) -> list[Line]:
+def _truncated(record: Record, index: Index) -> list[Line]:
     return [
         line(name(owner), f": {plural(facts['truncated'], 'caption')} did not fit its context and were cut.")
-        for owner, facts in record["contestants"].items()
+        for owner, facts in _in_order(record, index)
         if facts["truncated"]
     ]
 
@@ -130,7 +134,7 @@ def build_source(record: Record) -> tuple[Fact, ...]:
     card, provenance = facts["card"], facts["provenance"]
     origin = f"{provenance.get('origin', 'unknown')}: "
     revision = str(provenance.get("revision", ""))
-    shapes = joined([line(name(str(shape))) for shape in facts["shapes"]])
+    shapes = joined([line(name(str(shape))) for shape in sorted(facts["shapes"])])
     rows: list[Fact] = [
         ("benchmark", line(name(facts["name"]), " (", foreign(str(card.get("title", ""))), "), shape ", *shapes)),
         ("read from", line(origin, foreign(str(provenance.get("location", ""))))),
@@ -148,10 +152,10 @@ def build_source(record: Record) -> tuple[Fact, ...]:
     return tuple(rows)
 
 
-def build_contestants(record: Record) -> tuple[Fact, ...]:
+def build_contestants(record: Record, index: Index) -> tuple[Fact, ...]:
     """Return who scored: short signature, what it saw, cost, and what came from the cache."""
     rows = []
-    for owner, facts in record["contestants"].items():
+    for owner, facts in _in_order(record, index):
         cache = facts["cache"]
         text = f"sees {' and '.join(facts['sees']) or 'nothing'}; {facts['seconds']:.1f} s"
         measured = cache["hits"] + cache["computed"]
@@ -166,7 +170,7 @@ def build_contestants(record: Record) -> tuple[Fact, ...]:
 def build_setup(record: Record) -> tuple[Fact, ...]:
     """Return how to repeat the run and what it ran on."""
     statistics = record["statistics"]
-    versions = ", ".join(f"{visible(key)} {visible(value)}" for key, value in record["versions"].items())
+    versions = ", ".join(f"{visible(key)} {visible(value)}" for key, value in sorted(record["versions"].items()))
     drawn = f"{count(statistics['bootstrap'])} bootstrap draws, seed {statistics['seed']}"
     rows: list[Fact] = [
         ("run", line(f"{visible(record['started'])} to {visible(record['finished'])}")),
@@ -174,9 +178,9 @@ def build_setup(record: Record) -> tuple[Fact, ...]:
         ("configuration", line(name(record["config_digest"][:_SHORT_DIGEST]), ", in full in record.json")),
         ("versions", line(foreign(versions))),
     ]
-    git = {key: str(value) for key, value in record["git"].items() if value not in (None, "", False)}
-    if git:
-        rows.append(("git", line(foreign(", ".join(f"{key} {value}" for key, value in git.items())))))
+    if record["git"].get("commit"):
+        dirty = ", with changes that are not committed" if record["git"].get("dirty") else ""
+        rows.append(("git", line(name(str(record["git"]["commit"])), dirty)))
     command = record.get("command", "")
     if command:
         rows.insert(0, ("repeat it with", (Span(visible(command), "name"),)))

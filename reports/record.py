@@ -6,10 +6,8 @@ or can be resumed by the same configuration; nothing in between can be mistaken 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,20 +17,21 @@ import pandas as pd
 
 from benchmarks.errors import InputError
 from reports import files
+from reports.identity import config_digest, differences, scrubbed
 from reports.markdown import render_markdown
 from reports.metrics import read_metrics, write_metrics
 from reports.schema import Estimate, Finding, Record
-from reports.scrub import scrub_config, scrub_values
+from reports.scrub import scrub_values
 from reports.view import build_view
 
 FORMAT = 1
+__all__ = ["Run", "RunFolder", "config_digest", "read", "render_again"]
+
 State = Literal["new", "unfinished", "finished"]
 RECORD, METRICS, FINDINGS, MARKDOWN = "record.json", "metrics.csv", "findings.json", "report.md"
 _REQUIRED = sorted(Record.__required_keys__)
 # What may stand in a new folder before the run begins: the launcher's own files and what a killed run left behind.
 _OURS = re.compile(rf"\.hydra|[^/]*\.log|{re.escape(files.LOCK)}|{re.escape(files.TEMPORARY)}.*|\.DS_Store")
-# Where a run is written says nothing about what it is.
-_NOT_IDENTITY = ("out",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ class RunFolder:
     def finish(self, record: Record, estimates: Sequence[Estimate], findings: Sequence[Finding]) -> Run:
         """Write metrics, findings and the report, then the record with status `done`, in this order."""
         write_metrics(self.path / METRICS, estimates)
-        files.write_json(self.path / FINDINGS, list(findings))
+        files.write_json(self.path / FINDINGS, scrub_values(files.strict(list(findings))))
         shown = cast("Record", files.strict(_clean(record)))
         _write_pages(Run(self.path, shown, tuple(estimates), tuple(findings)))
         self._write_record(record, "done")
@@ -182,19 +181,8 @@ def render_again(path: Path) -> Run:
         return folder.render()
 
 
-def config_digest(config: Mapping[str, Any]) -> str:
-    """Return the identity of a configuration: a digest that secrets and the run folder's own place do not enter."""
-    kept = {key: value for key, value in _scrubbed(config, {}).items() if key not in _NOT_IDENTITY}
-    text = json.dumps(files.strict(kept), sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
-
-
-def _scrubbed(config: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    return cast("dict[str, Any]", scrub_config(config, environment))
-
-
 def _clean(record: Record) -> dict[str, Any]:
-    cleaned = {**record, "config": _scrubbed(record["config"])}
+    cleaned = {**record, "config": scrubbed(record["config"])}
     return cast("dict[str, Any]", scrub_values(cleaned))
 
 
@@ -260,7 +248,7 @@ def _state(out: Path, identity: str, config: Mapping[str, Any] | None) -> State:
         "the folder holds a run of another configuration",
         where=str(out),
         got=f"{_title(record)}, configuration {record['config_digest'][:12]}",
-        expected=f"configuration {identity[:12]}{_differences(record['config'], config)}",
+        expected=f"configuration {identity[:12]}{differences(record['config'], config)}",
         step="name another folder with out=; nothing here was changed",
     )
 
@@ -277,23 +265,3 @@ def _names(folder: Path) -> list[str]:
 def _listing(folder: Path) -> str:
     names = _names(folder)
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "an empty folder"
-
-
-def _differences(there: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
-    """Name the keys in which two configurations differ, at most five."""
-    if asked is None:
-        return ""
-    old, new = dict(_flat(there)), dict(_flat(cast("dict[str, Any]", files.strict(_scrubbed(asked)))))
-    changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-    changed = [key for key in changed if key.partition(".")[0] not in _NOT_IDENTITY]
-    shown = [f"{key}: {old.get(key, 'not set')} there, {new.get(key, 'not set')} asked" for key in changed[:5]]
-    more = [f"and {len(changed) - 5} more"] if len(changed) > 5 else []
-    return f" ({'; '.join(shown + more)})" if shown else ""
-
-
-def _flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in config.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value

@@ -23,7 +23,7 @@ _VALUES = re.compile(
     r"|(?<=[Bb]earer )\S+|(?<=[Bb]asic )[A-Za-z0-9+/=]{12,}"
 )
 _USER_IN_URL = re.compile(r"(?<=://)[^/\s:@]*:?[^/\s@]*@")
-_ASSIGNMENT = re.compile(r"([\w.\-/@]+)(=|:\s*)(\"[^\"]*\"|'[^']*'|[^\s,}\]]+)")
+_ASSIGNMENT = re.compile(r"([\w.\-/@]+)([\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s,}\]]+)")
 
 
 def is_secret_key(key: str) -> bool:
@@ -86,12 +86,12 @@ def _scrub_text(text: str, environment: Mapping[str, str]) -> str:
     for key, secret in environment.items():
         if len(secret) >= 6 and is_secret_key(key):
             text = text.replace(secret, REMOVED)
-    text = _ASSIGNMENT.sub(_scrub_assignment, text)
-    return _VALUES.sub(REMOVED, _USER_IN_URL.sub(f"{REMOVED}@", text))
+    text = _VALUES.sub(REMOVED, _USER_IN_URL.sub(f"{REMOVED}@", text))
+    return _ASSIGNMENT.sub(_scrub_assignment, text)
 
 
 def _scrub_assignment(match: re.Match[str]) -> str:
     key = re.split(r"[./@]", match[1])[-1]
     # In prose a colon after "token" introduces a language token more often than a credential.
-    prose = key.lower() == "token" and match[2] != "="
+    prose = key.lower() == "token" and "=" not in match[2]
     return f"{match[1]}{match[2]}{REMOVED}" if is_secret_key(key) and not prose else match[0]

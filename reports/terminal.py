@@ -63,6 +63,7 @@ def render_terminal(view: View, console: Console) -> None:
     _facts("Source", view.source, console)
     _facts("Contestants", view.contestants, console)
     _facts("This run", view.setup, console)
+    console.print(Text())
     _banner(view, console)
 
 
@@ -115,7 +116,7 @@ def _heading(title: str, console: Console) -> None:
 def _grid(grid: Grid, console: Console) -> None:
     _heading(grid.title, console)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="")
-    width = min(label_width(grid), max(console.width // 2, 8))
+    width = min(label_width(grid, console.width), max(console.width // 2, 8))
     table.add_column("", width=width, overflow="fold")
     for head in grid.columns:
         label = "\n".join(header(head))
@@ -146,8 +147,9 @@ def _facts(title: str, facts: tuple[Fact, ...], console: Console) -> None:
         return
     _heading(title, console)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=min(max(len(label) for label, _ in facts), max(console.width // 3, 8)), overflow="fold")
+    width = min(max(len(label) for label, _ in facts), max(console.width // 3, 8))
+    grid.add_column(width=width, overflow="fold")
     grid.add_column(overflow="fold")
     for label, sentence in facts:
-        grid.add_row(_ours(label, console, "dim"), _text(sentence, console))
+        grid.add_row(_ours("\n".join(folded(label, width)), console, "dim"), _text(sentence, console))
     console.print(grid)

@@ -18,7 +18,7 @@ from reports.notes import (
     build_source,
 )
 from reports.schema import Estimate, Finding, Record
-from reports.text import Line, line, name
+from reports.text import Line, foreign, line
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ def build_view(record: Record, estimates: Sequence[Estimate], findings: Sequence
     index = Index(record, estimates)
     title = str(record["benchmark"]["card"].get("title") or record["benchmark"]["name"])
     return View(
-        title=line("Does ", name(title), " need the image?"),
+        title=line("Does ", foreign(title), " need the image?"),
         banner=BANNER if record["sample"] else "",
         answer=build_answer(record, index),
         notices=build_notices(record, index),
         grids=build_grids(record, index),
         findings=build_findings(tuple(findings)),
         source=build_source(record),
-        contestants=build_contestants(record),
+        contestants=build_contestants(record, index),
         setup=build_setup(record),
     )
