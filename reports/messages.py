@@ -35,7 +35,7 @@ class Listing:
         n: Expected instances, None where it is not known.
         needs_images: Whether image files are needed, None where the question makes no sense.
         licence: As its authors state it, else empty.
-        here: Whether it can be used on this machine now, None where that was not looked for.
+        here: Whether it can be used on this machine now (`yes`, `sample`, `absent`), empty where nobody looked.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Listing:
     n: int | None = None
     needs_images: bool | None = None
     licence: str = ""
-    here: bool | None = None
+    here: str = ""
 
 
 def error_text(error: InputError) -> str:
@@ -88,7 +88,7 @@ def _print_kind(rows: Sequence[Listing], console: Console, *, title: str) -> Non
         "n": ["" if row.n is None else count(row.n) for row in rows],
         "needs images": [_yes_no(row.needs_images) for row in rows],
         "licence": [row.licence for row in rows],
-        "here": [_yes_no(row.here) for row in rows],
+        "here": [row.here for row in rows],
     }
     shown = {label: cells for label, cells in columns.items() if any(cells)}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
@@ -149,3 +149,18 @@ def _card_value(field: str, value: object) -> str:
     if isinstance(value, bool):
         return _yes_no(value)
     return "\n".join(str(item) for item in value) if isinstance(value, tuple) else str(value)
+
+
+def print_option(kind: str, name: str, about: str, options: Mapping[str, str], console: Console) -> None:
+    """Print what can be set on one benchmark, baseline, model or probe, with its defaults.
+
+    Args:
+        kind: Group of the configuration.
+        name: As it is selected.
+        about: What it is, in a sentence.
+        options: Default by option.
+        console: Where.
+    """
+    console.print(_plain(f"{kind}={name}  {about}", console))
+    for key, value in options.items():
+        console.print(_plain(f"  {kind}.{'' if kind == 'benchmark' else name + '.'}{key} = {value}", console))

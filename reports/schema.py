@@ -154,7 +154,7 @@ class Record(TypedDict):
     config: dict[str, Any]
     config_digest: str
     versions: dict[str, str]
-    git: dict[str, Any]
+    git: dict[str, Any] | None
     benchmark: BenchmarkFacts
     contestants: dict[str, ContestantFacts]
     statistics: StatisticsFacts
