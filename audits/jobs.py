@@ -115,6 +115,8 @@ def log_to(folder: Path) -> logging.Handler:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.setLevel(logging.INFO)
+    for other in root.handlers:
+        other.setLevel(logging.ERROR)  # what a library murmurs goes to the file, not between the results
     root.addHandler(handler)
     return handler
 

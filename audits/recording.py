@@ -116,7 +116,7 @@ def contestant_facts(contestant: Contestant, cells: Cells, counts: Iterable[Coun
     return {
         "kind": contestant.kind,
         "sees": sorted(contestant.scorer.sees),
-        "columns": [contestant.full_name(column) for column in contestant.scorer.columns],
+        "columns": list(contestant.scorer.columns),
         "signature": dict(contestant.scorer.signature),
         "short": short,
         "seconds": round(cells.seconds, 3),

@@ -178,9 +178,10 @@ def build_setup(record: Record) -> tuple[Fact, ...]:
         ("configuration", line(name(record["config_digest"][:_SHORT_DIGEST]), ", in full in record.json")),
         ("versions", line(foreign(versions))),
     ]
-    if record["git"].get("commit"):
-        dirty = ", with changes that are not committed" if record["git"].get("dirty") else ""
-        rows.append(("git", line(name(str(record["git"]["commit"])), dirty)))
+    git = record["git"]
+    if git and git.get("commit"):
+        dirty = ", with changes that are not committed" if git.get("dirty") else ""
+        rows.append(("git", line(name(str(git["commit"])), dirty)))
     command = record.get("command", "")
     if command:
         rows.insert(0, ("repeat it with", (Span(visible(command), "name"),)))
