@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from benchmarks.tableaux.draws import Draw
+from benchmarks.tableaux.english import article, listed
 from benchmarks.tableaux.scene import Edit, Figure, Item, Scene
 from benchmarks.tableaux.vocabulary import FAMILIES, NUMERALS, RELATIONS
 
-VOWELS = tuple("aeiou")
 IDENTIFYING = ("color", "material")
 OPENINGS = ("{}", "a view of {}", "a scene in {}")
 # The pattern that begins with what stands on the furniture: "A mug and a vase on a table in a garden, with ...".
@@ -87,17 +87,17 @@ def tiers(scene: Scene, edit: Edit, frame: Frame) -> Tiers:
 def base_caption(scene: Scene) -> str:
     """Tell a whole base scene in one sentence, for `scene_captions.parquet`."""
     clauses = [_CLAUSES[region](scene, False) for region in scene.regions if region in _TOLD]
-    return f"{_article(scene.setting).capitalize()} with {_listed(clauses)}."
+    return f"{article(scene.setting).capitalize()} with {listed(clauses)}."
 
 
 def _sentence(scene: Scene, edit: Edit, frame: Frame, edited: str) -> str:
     """Return the long caption: the surroundings in the order of the frame, with the edit phrase among them."""
     told = _told(scene, edit, frame, edited)
-    where = _article(scene.setting)
+    where = article(scene.setting)
     if frame.opening == LEADING:
-        text = f"{told[0]} in {where}, with {_listed(told[1:])}."
+        text = f"{told[0]} in {where}, with {listed(told[1:])}."
     else:
-        text = f"{OPENINGS[frame.opening].format(where)} with {_listed(told)}."
+        text = f"{OPENINGS[frame.opening].format(where)} with {listed(told)}."
     return f"{text[0].upper()}{text[1:]}"
 
 
@@ -113,21 +113,13 @@ def _told(scene: Scene, edit: Edit, frame: Frame, edited: str) -> list[str]:
     return told
 
 
-def _listed(parts: Sequence[str]) -> str:
-    return ", ".join([*parts[:-1], f"and {parts[-1]}"]) if len(parts) > 1 else parts[0]
-
-
-def _article(words: str) -> str:
-    return f"{'an' if words.startswith(VOWELS) else 'a'} {words}"
-
-
 def noun(item: Item, *shown: str) -> str:
     """Name an item with its colour or material and the properties asked for: "three red balls", "a lit red lamp"."""
     names = [name for name in FAMILIES[item.family].values if name in (*IDENTIFYING, *shown)]
     words = [str(getattr(item, name)) for name in names]
     if item.family == "group":
         return " ".join([NUMERALS[item.count], *words, f"{item.kind}s"])
-    return _article(" ".join([*words, item.kind]))
+    return article(" ".join([*words, item.kind]))
 
 
 def _phrase(scene: Scene, edit: Edit, frame: Frame) -> str:
@@ -172,18 +164,18 @@ def _two(scene: Scene, edit: Edit, frame: Frame) -> str:
 
 
 def _guest(item: Item) -> str:
-    what = _article(item.kind) if item.present else f"no {item.kind}"
-    return f"{_article(str(item.host))} with {what} on it"
+    what = article(item.kind) if item.present else f"no {item.kind}"
+    return f"{article(str(item.host))} with {what} on it"
 
 
 def _acting(scene: Scene) -> str:
     acting = scene.interaction
-    agent, patient = (_article(scene.figure(key).kind) for key in (acting.agent, acting.patient))
+    agent, patient = (article(scene.figure(key).kind) for key in (acting.agent, acting.patient))
     return f"{agent} {acting.action} {patient}"
 
 
 def _solo(figure: Figure, *, pose: bool) -> str:
-    return _article(f"{figure.pose} {figure.kind}" if pose else f"{figure.kind} {figure.action}")
+    return article(f"{figure.pose} {figure.kind}" if pose else f"{figure.kind} {figure.action}")
 
 
 def _relation(scene: Scene, item: Item) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.errors import InputError
-from benchmarks.tableaux.sample import Specification, Tableau, Variation, canonical
+from benchmarks.tableaux.sample import Identity, Specification, Tableau, Variation, canonical
 from benchmarks.tableaux.scene import Json
 
 BATCH = 256
@@ -64,8 +64,7 @@ def write(spec: Specification, out: Path) -> None:
         )
     try:
         with _folder(out) as partial:
-            _tables(spec, partial)
-            _specification(spec, partial / "specification.json")
+            _write_all(spec, partial)
     except OSError as error:
         raise InputError("cannot write the sample", where=str(out), got=str(error), step="check the path") from error
 
@@ -84,18 +83,25 @@ def _folder(out: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _tables(spec: Specification, folder: Path) -> None:
+def _write_all(spec: Specification, folder: Path) -> None:
+    """Compose the scenes once and write all files side by side, a batch of scenes at a time."""
+    identity = Identity(spec)
     with (
         pq.ParquetWriter(folder / "variations.parquet", VARIATIONS) as variations,
         pq.ParquetWriter(folder / "scenes.parquet", SCENES) as scenes,
         pq.ParquetWriter(folder / "scene_captions.parquet", CAPTIONS) as captions,
+        (folder / "specification.json").open("wb") as file,
     ):
-        tableaux = iter(spec)
+        file.write(canonical(spec.header)[:-1] + b',"tableaux":[')
+        tableaux, separator = iter(spec), b"\n"
         while part := list(islice(tableaux, BATCH)):
             rows = [_variation_row(variation) for tableau in part for variation in tableau.variations]
             variations.write_table(pa.Table.from_pylist(rows, VARIATIONS))
             scenes.write_table(pa.Table.from_pylist([_scene_row(tableau) for tableau in part], SCENES))
             captions.write_table(pa.Table.from_pylist(_caption_rows(part), CAPTIONS))
+            file.write(separator + b",\n".join(identity.add(tableau) for tableau in part))
+            separator = b",\n"
+        file.write(b'\n],"digest":"' + identity.hexdigest().encode("ascii") + b'"}\n')
 
 
 def _variation_row(variation: Variation) -> Json:
@@ -130,13 +136,3 @@ def _caption_rows(part: Sequence[Tableau]) -> list[Json]:
 def image(name: str) -> str:
     """Return the path of a picture within the release."""
     return f"images/{name}.png"
-
-
-def _specification(spec: Specification, path: Path) -> None:
-    """Write one JSON object, a line per scene, without holding all of it."""
-    head = canonical({**spec.header, "digest": spec.digest})
-    with path.open("wb") as file:
-        file.write(head[:-1] + b',"tableaux":[')
-        for number, tableau in enumerate(spec):
-            file.write((b",\n" if number else b"\n") + canonical(tableau.as_json()))
-        file.write(b"\n]}\n")

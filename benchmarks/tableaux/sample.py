@@ -125,10 +125,10 @@ class Specification:
     @cached_property
     def digest(self) -> str:
         """Return the identity of the sample: SHA-256 over canonical JSON, the header and then one line per scene."""
-        total = sha256(canonical(self.header))
+        identity = Identity(self)
         for tableau in self:
-            total.update(b"\n" + canonical(tableau.as_json()))
-        return total.hexdigest()
+            identity.add(tableau)
+        return identity.hexdigest()
 
     def _tableau(self, number: int, name: str) -> Tableau:
         key = (GENERATOR_VERSION, self.seed, number)
@@ -147,6 +147,23 @@ class Specification:
         if carries:
             sides = plant(sides, self.shortcut, Draw(*key, "plant"))
         return Variation(name, name.partition("_")[0], edit, sides.base, sides.foil, carries)
+
+
+class Identity:
+    """Build the digest of a sample while its scenes pass by."""
+
+    def __init__(self, spec: Specification) -> None:
+        self._total = sha256(canonical(spec.header))
+
+    def add(self, tableau: Tableau) -> bytes:
+        """Take in the next scene and return its canonical JSON."""
+        line = canonical(tableau.as_json())
+        self._total.update(b"\n" + line)
+        return line
+
+    def hexdigest(self) -> str:
+        """Return SHA-256 of what was taken in."""
+        return self._total.hexdigest()
 
 
 def canonical(value: Json) -> bytes:

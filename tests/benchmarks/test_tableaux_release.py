@@ -101,6 +101,8 @@ def test_batches_do_not_show(tmp_path, monkeypatch):
         small, large = (pq.read_table(tmp_path / d / f"{name}.parquet") for d in ("small", "large"))
         assert small == large
         assert small.num_rows
+    small, large = ((tmp_path / d / "specification.json").read_bytes() for d in ("small", "large"))
+    assert small == large
 
 
 def test_an_empty_folder_is_filled_and_a_full_one_refused(tmp_path):
@@ -127,7 +129,7 @@ def test_nothing_is_left_of_a_write_that_fails(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(release, "_specification", full)
+    monkeypatch.setattr(release, "_caption_rows", full)
     with pytest.raises(InputError, match="No space left"):
         write(SPEC, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
