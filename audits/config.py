@@ -36,7 +36,11 @@ def launch_folder() -> Path:
 
 def output_folder() -> Path:
     """Return the absolute folder of this job (`out`, or `out/<job number>` in a sweep)."""
-    return Path(str(HydraConfig.get().runtime.output_dir)).absolute()
+    # Read without resolving: a folder's name may hold `${`.
+    runtime = OmegaConf.to_container(HydraConfig.get().runtime, resolve=False)
+    if not isinstance(runtime, dict):
+        raise TypeError(f"hydra.runtime is a mapping, got {type(runtime).__name__}")
+    return Path(str(runtime["output_dir"])).absolute()
 
 
 def plain(cfg: DictConfig) -> dict[str, Any]:

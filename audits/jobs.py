@@ -8,7 +8,7 @@ import logging
 import os
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hydra.core.hydra_config import HydraConfig
@@ -41,6 +41,8 @@ class Job:
 
     def __call__(self, cfg: DictConfig) -> None:
         """Run one job; never raises, so that one failed job of a sweep does not stop the others."""
+        if HydraConfig.get().mode == RunMode.MULTIRUN:
+            (output_folder() / JOB_FILE).unlink(missing_ok=True)
         ended, message = self._guarded(cfg)
         if HydraConfig.get().mode == RunMode.MULTIRUN:
             _write_job_file(ended, message)
@@ -109,8 +111,9 @@ def keep_traceback(error: BaseException, folder: Path | None = None) -> Path:
     return path
 
 
-def log_to(folder: Path) -> logging.Handler:
-    """Send the records of every logger, and warnings, to the log file of a run folder; return the handler."""
+@contextlib.contextmanager
+def log_to(folder: Path) -> Iterator[None]:
+    """Send the records of every logger, and warnings, to the log file of a run folder meanwhile."""
     handler = logging.FileHandler(folder / LOG_FILE, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
@@ -118,7 +121,11 @@ def log_to(folder: Path) -> logging.Handler:
     for other in root.handlers:
         other.setLevel(logging.ERROR)  # what a library murmurs goes to the file, not between the results
     root.addHandler(handler)
-    return handler
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
 
 
 def _write_job_file(ended: status.Exit, message: str) -> None:
@@ -132,6 +139,7 @@ def _write_job_file(ended: status.Exit, message: str) -> None:
         "message": message,
     }
     path = output_folder() / JOB_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
     part.replace(path)

@@ -52,12 +52,13 @@ def translate(arguments: Sequence[str], *, positional: str = "", verb: str = "")
         InputError: If there is a bare word and the verb takes none, or a second one.
     """
     sweep = any(word in {"-m", "--multirun"} for word in arguments)
+    flags: list[str] = []
     words: list[str] = []
     bare: list[str] = []
     valued = False
     for word in arguments:
         if valued or word.startswith("-"):
-            words.append(word)
+            flags.append(word)
         elif _is_bare(word, positional):
             bare.append(word)
         else:
@@ -65,7 +66,8 @@ def translate(arguments: Sequence[str], *, positional: str = "", verb: str = "")
         valued = word in _VALUED
     if len(bare) > (1 if positional else 0):
         raise _too_many(verb, bare, positional)
-    return [*words, *(f"{positional}={quote(word)}" for word in bare)]
+    # Hydra's parser gives up on overrides that stand on both sides of a flag.
+    return [*flags, *words, *(f"{positional}={quote(word)}" for word in bare)]
 
 
 def _is_bare(word: str, positional: str) -> bool:

@@ -16,7 +16,7 @@ from omegaconf import DictConfig
 from audits import load, recording, rerender, tables
 from audits.config import identity, output_folder, plain
 from audits.dataset import Dataset, Roster, open_dataset
-from audits.jobs import log_to
+from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.scoring import Cells, score
 from audits.statistics.estimates import Estimates, estimates
@@ -70,13 +70,20 @@ def job(cfg: DictConfig) -> Exit:
     values = plain(cfg)
     with RunFolder.open(output_folder(), identity(values, recording.version()), config=values) as folder:
         if folder.state != "finished":
-            handler = log_to(folder.path)
-            try:
-                _audit(values, folder)
-            finally:
-                logging.getLogger().removeHandler(handler)
-                handler.close()
+            with log_to(folder.path):
+                _guarded(values, folder)
         return rerender.show(folder.render())
+
+
+def _guarded(values: Mapping[str, Any], folder: RunFolder) -> None:
+    """Run the audit; what fails before anything was scored leaves no folder behind."""
+    try:
+        _audit(values, folder)
+    except BaseException:
+        if folder.state == "new":
+            (folder.path / LOG_FILE).unlink(missing_ok=True)
+            folder.abandon()
+        raise
 
 
 def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:

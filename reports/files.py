@@ -167,6 +167,10 @@ class Lock:
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, str(os.getpid()).encode(), 0)
 
+    def remove(self) -> None:
+        """Delete the lock file while holding it: only for a folder that is given up before anything was written."""
+        self._path.unlink(missing_ok=True)
+
     def release(self) -> None:
         """Give the lock back; a second call does nothing."""
         if self._handle is not None:

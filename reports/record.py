@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -130,6 +131,14 @@ class RunFolder:
     def _write_record(self, record: Record, status: str) -> None:
         fixed = {"format": FORMAT, "status": status, "config_digest": self.identity}
         files.write_json(self.path / RECORD, {**_clean(record), **fixed})
+
+    def abandon(self) -> None:
+        """Take back what `open` put into a folder in which nothing was begun, and the folder if it is then empty."""
+        if self.state == "new":
+            self._lock.remove()
+            with suppress(OSError):
+                self.path.rmdir()
+        self.close()
 
     def close(self) -> None:
         """Let other processes write here; a second call does nothing."""

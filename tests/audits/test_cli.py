@@ -55,7 +55,7 @@ def test_own_table_runs_with_no_further_option(cli, pairs, tmp_path) -> None:
 
 def test_results_on_stdout_and_the_rest_on_stderr(cli, pairs) -> None:
     done = cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
-    assert "length:words:fewer" in done.stdout
+    assert "Without the image" in done.stdout
     assert "\r" not in done.stderr + done.stdout
     assert "\x1b" not in done.stderr + done.stdout
 
@@ -129,7 +129,7 @@ def test_mistake_in_a_table(cli, tmp_path, content, extra, parts) -> None:
 
 STUB = """
 import numpy as np
-from baselines.schema import BOTH, Scored
+from baselines.schema import BOTH, TEXT, Scored
 
 class Looks:
     name, sees, columns, signature = "looks", BOTH, ("",), {"weights": "none"}
@@ -137,7 +137,13 @@ class Looks:
     def score(self, batch, work):
         return [Scored({"": np.zeros((len(one.images), len(one.captions)))}) for one in batch]
 
-class Fails(Looks):
+class Reads(Looks):
+    name, sees = "reads", TEXT
+
+    def score(self, batch, work):
+        return [Scored({"": np.zeros((1, len(one.captions)))}) for one in batch]
+
+class Fails(Reads):
     name = "fails"
 
     def score(self, batch, work):
@@ -178,7 +184,7 @@ def test_missing_image_that_a_scorer_needs(cli, stub) -> None:
 
 
 def test_fault_of_ours_exits_4_and_keeps_the_traceback(cli, stub, pairs) -> None:
-    words = ["run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "+model.f._target_=stub.Fails", "out=out"]
+    words = ["run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "+baseline.f._target_=stub.Fails", "out=out"]
     done = cli(*words)
     assert done.returncode == 4
     assert done.stdout == ""
@@ -189,7 +195,7 @@ def test_fault_of_ours_exits_4_and_keeps_the_traceback(cli, stub, pairs) -> None
 
 def test_unfinished_run_is_taken_up_again(cli, stub, pairs) -> None:
     """The same command after a fault resumes; once the fault is mended the run finishes in the same folder."""
-    words = ["run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "+model.f._target_=stub.Fails", "out=out"]
+    words = ["run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "+baseline.f._target_=stub.Fails", "out=out"]
     assert cli(*words).returncode == 4
     (stub / "stub.py").write_text(
         STUB.replace('raise RuntimeError("an injected fault")', "return super().score(batch, work)")
@@ -201,7 +207,7 @@ def test_unfinished_run_is_taken_up_again(cli, stub, pairs) -> None:
 
 def test_sweep_goes_on_after_a_failed_job(cli, stub, pairs) -> None:
     """Case H3: the second of three fails; results for the others, a gap and not a 0, exit status not 0."""
-    target = "+model.m._target_=stub.Looks,stub.Fails,stub.Looks"
+    target = "+baseline.m._target_=stub.Reads,stub.Fails,stub.Reads"
     done = cli("run", "-m", "benchmark=table", f"benchmark.path={pairs}", *QUICK, target, "out=out")
     assert done.returncode == 4, done.stderr
     assert [json.loads((stub / "out" / str(k) / "job.json").read_text())["exit"] for k in range(3)] == [0, 4, 0]
@@ -231,17 +237,17 @@ def test_paths_with_blanks_commas_brackets_and_equals_signs(cli, pairs, tmp_path
     assert cli("report", str(odd / "out (1), final")).stdout == done.stdout
 
 
-def test_folder_of_the_users_that_hides_ours(cli, tmp_path) -> None:
+def test_folder_of_the_users_that_hides_ours(fresh, tmp_path) -> None:
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "__init__.py").write_text("", encoding="utf-8")
     top = Path(__file__).resolve().parents[2]
-    done = cli("list", env={"PYTHONSAFEPATH": "", "PYTHONPATH": str(top)})
+    done = fresh("list", env={"PYTHONSAFEPATH": "", "PYTHONPATH": str(top)})
     assert done.returncode == 3
     assert "reports" in done.stderr
     assert "Traceback" not in done.stderr
     # a plain folder of that name, without __init__.py, is no package and hides nothing
     (tmp_path / "reports" / "__init__.py").unlink()
-    assert cli("list", env={"PYTHONSAFEPATH": "", "PYTHONPATH": str(top)}).returncode == 0
+    assert fresh("list", env={"PYTHONSAFEPATH": "", "PYTHONPATH": str(top)}).returncode == 0
 
 
 def test_hydra_works_as_its_users_expect(cli, tmp_path) -> None:
@@ -279,7 +285,7 @@ def test_sample_is_written_audited_and_refused_a_second_time(cli, tmp_path) -> N
 def test_bundled_sample_says_so_everywhere(cli, tmp_path) -> None:
     done = cli("run", "benchmark=compset", "baseline=length", "out=out")
     assert done.returncode == 0, done.stderr
-    sentence = "sample, not the released data"
+    sentence = "not the released data"
     assert done.stdout.count(sentence) >= 2
     assert sentence in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     record = json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8"))
