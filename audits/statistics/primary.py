@@ -146,7 +146,7 @@ def intervals(
 def _settled(interval: Interval, sample: Sample, name: str, confidence: float) -> Interval:
     """Widen a skewed interval; replace one without width, which would pass agreement off as certainty."""
     if not interval.is_degenerate:
-        return joined(interval, sample.whole, sample.n, confidence=confidence)
+        return joined(interval, sample.whole, sample.n, parts=sample.parts, confidence=confidence)
     clusters = sample.whole.n_clusters
     low, high, *_ = wilson(sample.whole.value * clusters, clusters, confidence=confidence)
     return Interval(low, high, f"wilson at n = clusters (degenerate {name})")

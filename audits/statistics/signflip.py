@@ -11,6 +11,7 @@ Limits: exact for symmetric residuals, approximate else (skewed proportions near
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import nan
 
@@ -24,9 +25,12 @@ DRAWS = 10_000
 SEED = 42
 EXACT_UP_TO = 14
 """Clusters up to which every choice of signs is enumerated (2^13 choices)."""
+KEPT_UP_TO = 64
+"""Clusters up to which the choices are kept for the next column (5 MB); above, they are drawn anew in chunks."""
+CHUNK_CELLS = 2_000_000
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def flips(n_clusters: int, draws: int = DRAWS, seed: int = SEED) -> NDArray[np.float64]:
     """Return the choices of signs: 1 where a cluster is flipped; the first row flips none.
 
@@ -54,6 +58,18 @@ def flips(n_clusters: int, draws: int = DRAWS, seed: int = SEED) -> NDArray[np.f
     return found
 
 
+def _choices(n_clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield the choices of signs in chunks, the first of them unflipped."""
+    if n_clusters <= KEPT_UP_TO:
+        yield flips(n_clusters, draws, seed)
+        return
+    rng = np.random.default_rng(seed)
+    yield np.zeros((1, n_clusters))
+    size = max(1, CHUNK_CELLS // n_clusters)
+    for start in range(0, draws, size):
+        yield rng.integers(0, 2, size=(min(size, draws - start), n_clusters)).astype(np.float64)
+
+
 def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int = SEED) -> float:
     """Return the two-sided p-value of the sign-flip test by cluster.
 
@@ -78,7 +94,7 @@ def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int =
     if column.n_clusters == 0:
         return nan
     residuals = column.sums - column.counts * null
-    signed = (1 - 2 * flips(column.n_clusters, draws, seed)) @ residuals
+    signed = np.concatenate([(1 - 2 * chosen) @ residuals for chosen in _choices(column.n_clusters, draws, seed)])
     # Equal totals reached in another order of addition differ in the last bits and must count as equal.
     slack = 1e-9 * float(np.abs(residuals).sum())
     return float(np.mean(np.abs(signed) >= abs(residuals.sum()) - slack))
@@ -115,11 +131,11 @@ def interval(
     """
     if column.n_clusters == 0:
         return Interval(nan, nan, "undefined (n = 0)")
-    chosen = flips(column.n_clusters, draws, seed)
-    allowed = int(np.floor((1 - confidence) * len(chosen) + 1e-9))
+    parts = [_sides(column, chosen) for chosen in _choices(column.n_clusters, draws, seed)]
+    smaller, larger = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+    allowed = int(np.floor((1 - confidence) * len(smaller) + 1e-9))
     if allowed < 1:
         return Interval(*bounds, "sign-flip by cluster (too few clusters to reject anything)")
-    smaller, larger = _sides(column, chosen)
     low = float(np.partition(smaller, allowed)[allowed])
     high = float(-np.partition(-larger, allowed)[allowed])
     exact = column.n_clusters <= EXACT_UP_TO
