@@ -103,7 +103,7 @@ def replicates(
     Returns:
         Float64 [B, M]; NaN where a draw holds no row of the column.
 
-    Source: composet2026, app. C (resample scenes, pooled mean over the rows of the drawn scenes).
+    Source: composet, app. C (resample scenes, pooled mean over the rows of the drawn scenes).
 
     >>> column = cluster_sums(np.array([1.0, 1.0, 0.0]), np.array([0, 0, 1]))
     >>> sorted(set(replicates([column], 2, draws=50, seed=0)[:, 0].round(3).tolist()))
@@ -164,7 +164,7 @@ def bootstrap(
     Returns:
         M intervals.
 
-    Source: composet2026, app. C; efron1993, ch. 13.
+    Source: composet, app. C; efron1993, ch. 13.
 
     >>> [found] = bootstrap(np.array([[1.0], [1.0], [0.0], [0.0]]), np.array([0, 0, 1, 1]), draws=100)
     >>> found

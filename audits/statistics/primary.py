@@ -120,7 +120,7 @@ def intervals(
     Returns:
         One or two intervals for each sample.
 
-    Source: methods note, section 2; wilson1927; composet2026, app. C.
+    Source: wilson1927; composet, app. C; ours (the rule, calibrated by simulation).
 
     >>> [[found]] = intervals([pooled(np.ones(8), np.arange(8))], 8)
     >>> round(found.low, 4), found.high, found.method

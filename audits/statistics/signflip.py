@@ -85,7 +85,7 @@ def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int =
     Returns:
         Proportion above 0; NaN without clusters.
 
-    Source: phipson2010 (the +1); methods note, section 2.
+    Source: phipson2010 (the +1); fisher1935 (the test).
 
     >>> from audits.statistics.sums import cluster_sums
     >>> p_value(cluster_sums(np.ones(6), np.arange(6)), 0.5)
@@ -120,7 +120,7 @@ def interval(
     Returns:
         Bounds; with so few clusters that nothing can be rejected (5 or fewer at .95), the whole of `bounds`.
 
-    Source: methods note, section 2 (below 30 clusters); phipson2010.
+    Source: fisher1935 (the test), phipson2010 (random choices); the inversion is derived above.
 
     >>> from audits.statistics.sums import cluster_sums
     >>> interval(cluster_sums(np.array([1.0, 1, 1, 0]), np.arange(4)))[:2]

@@ -59,7 +59,8 @@ def test_f1_sibling_every_interval_holds_its_estimate_and_stays_within_bounds() 
 
 
 def test_f2_rows_that_share_a_scene() -> None:
-    # 4 scenes of 5 rows: right, right, right, wrong. Rows: sqrt(.75 * .25 / 20) = .0968; scenes: sqrt(.1875 / 4) = .2165.
+    # 4 scenes of 5 rows: right, right, right, wrong.
+    # Rows: sqrt(.75 * .25 / 20) = .0968; scenes: sqrt(.1875 / 4) = .2165.
     credit, scenes = np.repeat([1.0, 1, 1, 0], 5), np.repeat(np.arange(4), 5)
     assert credit.mean() == 0.75
     assert round(float(np.sqrt(0.75 * 0.25 / 20)), 4) == 0.0968

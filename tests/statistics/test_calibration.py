@@ -8,7 +8,7 @@ one minus it is the false-alarm rate of "differs from p". `-s` prints the tables
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -70,13 +70,13 @@ def measure(scenes: int, p: float, rho: float) -> Coverage:
 
 
 @pytest.fixture(scope="module")
-def table() -> Iterator[dict[tuple[int, float, float], Coverage]]:
+def table() -> dict[tuple[int, float, float], Coverage]:
     grid = [(scenes, p, rho) for scenes in SCENES for p in (0.5, 1 / 4, 1 / 6, 0.9) for rho in (0.1, 0.3)]
     found = {key: measure(*key) for key in grid}
     print(f"\npooled, {RUNS} runs\nscenes     p  rho   " + "  ".join(f"{name:>9}" for name in Coverage._fields))  # noqa: T201
     for (scenes, p, rho), one in found.items():
         print(f"{scenes:6d} {p:5.3f} {rho:4.1f}   " + "  ".join(f"{value:9.3f}" for value in one))  # noqa: T201
-    yield found
+    return found
 
 
 def test_primary_interval_keeps_its_word_at_the_usual_chances(
@@ -161,7 +161,7 @@ def test_macro_intervals_keep_their_word(sizes: tuple[int, ...], shared: bool, a
         edges = np.cumsum([0, *(len(credit) for credit, _ in subsets)])
         credit = np.concatenate([credit for credit, _ in subsets])
         scene = np.concatenate([scene + start for (_, scene), start in zip(subsets, first, strict=True)])
-        samples.append(macro(credit, scene, [np.arange(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]))
+        samples.append(macro(credit, scene, [np.arange(a, b) for a, b in pairwise(edges)]))
     found = [one[0] for one in intervals(samples, count, draws=DRAWS)]
     missed = 1 - held(found, p)
     print(f"\nmacro {sizes} p={p}: false alarms {missed:.3f} ({found[0].method})")  # noqa: T201
