@@ -8,13 +8,12 @@ rounded to a grid of their own (relative 1e-16 of the largest possible total), o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audits.statistics.intervals import Interval
-from audits.statistics.sums import ClusterSums, Floats, Ints, cluster_sums
+from audits.statistics.sums import ClusterSums, Floats, Ints, cluster_sums, on_grid
 
 DRAWS = 10_000
 SEED = 42
@@ -47,24 +46,14 @@ def weights(n_clusters: int, *, draws: int = DRAWS, seed: int = SEED, chunk: int
         yield counts.reshape(rows, n_clusters).astype(np.float64)
 
 
-def _on_grid(sums: Floats, n_clusters: int) -> Floats:
-    """Round to a power-of-two grid so coarse that n_clusters times the largest sum still has 53 bits."""
-    largest = float(np.abs(sums).max(initial=0.0)) * n_clusters
-    if largest == 0:
-        return sums
-    quantum = 2.0 ** (ceil(log2(largest)) - 52)
-    rounded: Floats = np.round(sums / quantum) * quantum
-    return rounded
-
-
 class _Bundle:
     """Hold columns that have the same clusters, so that one slice of the weights serves them all."""
 
     def __init__(self, columns: Sequence[ClusterSums], places: Sequence[int], n_clusters: int) -> None:
         self.places = np.array(places)
         self.index: Ints = columns[0].index
-        self.sums = np.stack([_on_grid(column.sums, n_clusters) for column in columns], axis=1)
-        counts = np.stack([_on_grid(column.counts, n_clusters) for column in columns])
+        self.sums = np.stack([on_grid(column.sums, n_clusters) for column in columns], axis=1)
+        counts = np.stack([on_grid(column.counts, n_clusters) for column in columns])
         distinct, inverse = np.unique(counts, axis=0, return_inverse=True)
         self.counts, self.inverse = distinct.T, inverse.ravel()
 

@@ -126,30 +126,31 @@ def intervals(
     >>> round(found.low, 4), found.high, found.method
     (0.6756, 1.0, 'wilson')
     """
-    chosen = [sample for sample in samples if sample.way == "bootstrap"]
-    resampled = iter(_bootstrap(chosen, n_clusters, draws, seed, confidence))
+    many = iter(_bootstrap([one for one in samples if one.way == "bootstrap"], n_clusters, draws, seed, confidence))
+    few = iter(
+        signflip.intervals(
+            [one.whole for one in samples if one.way == "sign-flip"], confidence=confidence, draws=draws, seed=seed
+        )
+    )
     found = []
     for sample in samples:
         if sample.way == "none":
             found.append([Interval(nan, nan, "undefined (n < 2)")])
         elif sample.way == "wilson":
             found.append([wilson(float(sample.whole.sums.sum()), sample.n, confidence=confidence)])
-        elif sample.way == "sign-flip":
-            few = signflip.interval(sample.whole, confidence=confidence, draws=draws, seed=seed)
-            found.append([_settled(few, sample, "sign-flip", confidence), *_beside(sample, confidence)])
         else:
-            many = next(resampled)
-            found.append([_settled(many, sample, "bootstrap", confidence), *_beside(sample, confidence)])
+            drawn = next(few if sample.way == "sign-flip" else many)
+            found.append([_settled(drawn, sample, confidence), *_beside(sample, confidence)])
     return found
 
 
-def _settled(interval: Interval, sample: Sample, name: str, confidence: float) -> Interval:
+def _settled(interval: Interval, sample: Sample, confidence: float) -> Interval:
     """Widen a skewed interval; replace one without width, which would pass agreement off as certainty."""
     if not interval.is_degenerate:
         return joined(interval, sample.whole, sample.n, parts=sample.parts, confidence=confidence)
     clusters = sample.whole.n_clusters
     low, high, *_ = wilson(sample.whole.value * clusters, clusters, confidence=confidence)
-    return Interval(low, high, f"wilson at n = clusters (degenerate {name})")
+    return Interval(low, high, f"wilson at n = clusters (degenerate {sample.way})")
 
 
 def _beside(sample: Sample, confidence: float) -> list[Interval]:
