@@ -18,7 +18,7 @@ from audits import jobs, listing, overrides, rerender, run, sample, status
 from audits.config import CONF
 from audits.config_errors import explain
 from benchmarks.errors import InputError, near
-from reports import messages
+from reports import endings
 
 USAGE = """\
 audits - does this benchmark need the image?
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (InputError, HydraException, OmegaConfBaseException) as error:
         if traces:
             traceback.print_exc()
-        messages.error(_explained(error, words))
+        endings.error(_explained(error, words))
         return status.Exit.INPUT
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; the same command with the same out= goes on where this one stopped\n")
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if traces:
             traceback.print_exc()
-        messages.fault(error, jobs.keep_traceback(error))
+        endings.fault(error, jobs.keep_traceback(error))
         return status.Exit.FAULT
 
 

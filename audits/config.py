@@ -56,7 +56,8 @@ def plain(cfg: DictConfig) -> dict[str, Any]:
     values = OmegaConf.to_container(cfg, resolve=True)
     if not isinstance(values, dict):
         raise TypeError(f"a configuration is a mapping, got {type(values).__name__}")
-    return _absolute({str(key): value for key, value in values.items()}, launch_folder())
+    base = launch_folder()
+    return {str(key): _absolute(value, base, str(key)) for key, value in values.items()}
 
 
 def _absolute(node: Any, base: Path, key: str = "") -> Any:

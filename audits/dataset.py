@@ -8,34 +8,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-from benchmarks.preflight import Survey, missing_images, survey
 from numpy.typing import NDArray
 
 from audits.statistics.layout import Layout
 from benchmarks.errors import InputError
+from benchmarks.preflight import Coverage, Preflight, missing_images, preflight
 from benchmarks.schema import Benchmark, Instance, Shape
 
 Missing = Literal["error", "exclude"]
 SHOWN = 5
-
-
-class Coverage(NamedTuple):
-    """Say how much of what was asked for could be used.
-
-    Attributes:
-        needed: Whether a contestant or probe sees images at all.
-        expected: Instances selected.
-        present: Instances whose images are all there (all of them, where no image is needed).
-        missing: Ids of the others.
-    """
-
-    needed: bool
-    expected: int
-    present: int
-    missing: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -81,9 +65,13 @@ class Dataset:
             if instance.id not in self.excluded:
                 yield instance
 
-    def survey(self) -> Survey:
-        """Return counts, shapes and the content digest; refuse a repeated id."""
-        return survey(self, self.benchmark.card)
+    def check(self) -> Preflight:
+        """Return counts, shapes and the content digest; refuse a repeated id.
+
+        Counts are compared with the card's only where the whole benchmark is read.
+        """
+        whole = self.limit is None and not self.excluded
+        return preflight(self, self.benchmark.card.expected if whole else None)
 
     def roster(self, name: str) -> Roster:
         """Read through the instances once and return what scoring and statistics need.
@@ -118,7 +106,7 @@ def _extend(column: list[str], length: int) -> list[str]:
 
 def open_dataset(
     benchmark: Benchmark, *, limit: int | None, missing: Missing, images: bool
-) -> tuple[Dataset, Coverage]:
+) -> tuple[Dataset, Coverage | None]:
     """Select the instances of a run and check that the images they need are there.
 
     Args:
@@ -127,18 +115,18 @@ def open_dataset(
         missing: What to do about an image that is needed and not there: refuse, or leave its instances out.
         images: Whether a selected contestant or probe sees images.
 
+    Returns:
+        The instances, and the coverage, or None where no image is needed.
+
     Raises:
         InputError: If an image is missing and `missing` is `error`, or nothing is left.
     """
     if missing not in ("error", "exclude"):
         raise InputError("unknown choice", where="benchmark.missing", got=repr(missing), expected="error or exclude")
     dataset = Dataset(benchmark, limit=limit)
-    if not images:
-        n = sum(1 for _ in dataset)
-        coverage = Coverage(needed=False, expected=n, present=n, missing=())
-    else:
-        found = missing_images(dataset)
-        coverage = Coverage(True, found.expected, found.present, found.missing)
+    coverage = missing_images(dataset) if images else None
+    if coverage is None:
+        return dataset, None
     if coverage.missing and missing == "error":
         raise _missing(benchmark, coverage)
     if coverage.present == 0:

@@ -21,7 +21,7 @@ from audits import status
 from audits.config import output_folder
 from audits.config_errors import explain
 from benchmarks.errors import InputError
-from reports import messages
+from reports import endings
 
 JOB_FILE = "job.json"
 LOG_FILE = "audits.log"
@@ -58,7 +58,7 @@ class Job:
                 return self._fault(error)
             if os.environ.get(TRACES):
                 traceback.print_exc()
-            messages.error(known)
+            endings.error(known)
             return status.Exit.INPUT, known.what
         except Exception as error:
             return self._fault(error)
@@ -67,7 +67,7 @@ class Job:
         if os.environ.get(TRACES):
             traceback.print_exc()
         folder = output_folder() if self.verb == "run" else None
-        messages.fault(error, keep_traceback(error, folder))
+        endings.fault(error, keep_traceback(error, folder))
         return status.Exit.FAULT, f"{type(error).__name__}: {error}"
 
 
@@ -115,6 +115,8 @@ def log_to(folder: Path) -> logging.Handler:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.setLevel(logging.INFO)
+    for other in root.handlers:
+        other.setLevel(logging.ERROR)  # what a library murmurs goes to the file, not between the results
     root.addHandler(handler)
     return handler
 

@@ -6,22 +6,31 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from audits import load
 from audits.config import CONF, GROUPS, options, plain
-from audits.jobs import as_input_error
 from audits.status import Exit
 from benchmarks import sources
-from benchmarks.errors import InputError, near
+from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Card
-from reports import messages, terminal
+from reports.messages import Listing, print_card, print_listing, print_option
+from reports.terminal import console_for
+
+
+class Option(NamedTuple):
+    """Hold one option of a group: what its YAML says, and whether it can be used here."""
+
+    group: str
+    name: str
+    about: str
+    leaf: dict[str, Any]
+    card: Card | None
+    here: str
 
 
 def list_job(cfg: DictConfig) -> Exit:
@@ -32,17 +41,17 @@ def list_job(cfg: DictConfig) -> Exit:
     """
     kind = str(plain(cfg)["kind"])
     if kind not in (*GROUPS, "all"):
-        raise InputError("no such kind", where="audits list", got=kind, expected=", ".join(GROUPS), step=near(kind, GROUPS))
-    console = terminal.console(sys.stdout)
-    GlobalHydra.instance().clear()
+        known = ", ".join(GROUPS)
+        raise InputError("no such kind", where="audits list", got=kind, expected=known, step=near(kind, GROUPS))
+    groups = GROUPS if kind == "all" else (kind,)
     with _away_from_the_hub():
-        for group in GROUPS if kind == "all" else (kind,):
-            messages.listing(console, group, [_row(group, name) for name in options(group)])
+        found = [_option(group, name) for group in groups for name in options(group)]
+    print_listing([_listing(option) for option in found], console_for(sys.stdout))
     return Exit.DONE
 
 
 def show_job(cfg: DictConfig) -> Exit:
-    """Print the card of one benchmark, baseline, model or probe.
+    """Print the card of one benchmark, or the options of one baseline, model or probe.
 
     Raises:
         InputError: If nothing is called so; near matches are named.
@@ -51,30 +60,54 @@ def show_job(cfg: DictConfig) -> Exit:
     groups = [group for group in GROUPS if name in options(group)]
     if not groups:
         known = sorted({option for group in GROUPS for option in options(group)})
-        raise InputError("nothing is called so", where="audits show", got=name, step=near(name, known) or "see `audits list`")
-    console = terminal.console(sys.stdout)
-    GlobalHydra.instance().clear()
+        step = near(name, known) or "see `audits list`"
+        raise InputError("nothing is called so", where="audits show", got=name, step=step)
+    console = console_for(sys.stdout)
     with _away_from_the_hub():
-        for group in groups:
-            messages.card(console, _row(group, name))
+        for option in [_option(group, name) for group in groups]:
+            if option.card is not None:
+                print_card(name, option.card, console, extra={"here": option.here})
+            print_option(option.group, name, option.about, _shown(option.leaf), console)
     return Exit.DONE
 
 
-def _row(group: str, name: str) -> dict[str, Any]:
+def _listing(option: Option) -> Listing:
+    card = option.card
+    if card is None:
+        return Listing(option.name, option.group, about=option.about)
+    return Listing(
+        option.name,
+        option.group,
+        about=card.title,
+        shape=card.shape,
+        n=sum(card.expected.values()) or None,
+        needs_images=card.needs_images,
+        licence=card.licence,
+        here=option.here,
+    )
+
+
+def _shown(leaf: dict[str, Any]) -> dict[str, str]:
+    """Return the options a user may set, as text."""
+    return {
+        key: "null" if value is None else str(value) for key, value in leaf.items() if key not in ("card", "_target_")
+    }
+
+
+def _option(group: str, name: str) -> Option:
     """Return what there is to say of one option of a group."""
+    GlobalHydra.instance().clear()
+    others = [f"{other}=none" for other in GROUPS[1:] if other != group]
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        composed = compose("run", overrides=[f"{other}=none" for other in GROUPS[1:] if other != group] + [f"{group}={name}"])
-    node = OmegaConf.to_container(composed[group], resolve=False)
-    leaf = node if group == "benchmark" else (node or {}).get(name) if isinstance(node, dict) else None
-    row: dict[str, Any] = {"group": group, "name": name, "about": _about(group, name), "options": {}, "card": None}
-    if isinstance(leaf, dict):
-        row["options"] = {key: value for key, value in leaf.items() if key not in ("card", "_target_")}
-        row["card"] = sources.card(leaf["card"]) if "card" in leaf else None
-    else:
-        row["options"] = {"selects": sorted(node) if isinstance(node, dict) else []}
-    if group == "benchmark":
-        row["present"] = _present(composed, row["card"])
-    return row
+        composed = compose("run", overrides=[*others, f"{group}={name}"])
+    if group != "benchmark":
+        leaves = OmegaConf.to_container(composed[group], resolve=False)
+        found = leaves if isinstance(leaves, dict) else {}
+        leaf = found.get(name, {"selects": ", ".join(str(key) for key in found) or "nothing"})
+        return Option(group, name, _about(group, name), leaf, None, "")
+    values = OmegaConf.to_container(composed.benchmark, resolve=True)
+    leaf = {str(key): value for key, value in values.items()} if isinstance(values, dict) else {}
+    return Option(group, name, _about(group, name), leaf, sources.card(leaf["card"]), _present(leaf))
 
 
 def _about(group: str, name: str) -> str:
@@ -84,14 +117,14 @@ def _about(group: str, name: str) -> str:
     return next(comments, "")
 
 
-def _present(composed: DictConfig, card: Card | None) -> str:
-    """Say in a word whether a benchmark's annotations can be read here: `yes`, `sample`, or why not."""
-    del card
+def _present(leaf: dict[str, Any]) -> str:
+    """Say in a word whether a benchmark's annotations can be read here, as it is configured."""
     try:
-        benchmark = load.benchmark({"benchmark": OmegaConf.to_container(composed.benchmark, resolve=True)})
-    except (InputError, HydraException, OmegaConfBaseException) as error:
-        known = as_input_error(error, "list")
-        return str(getattr(known, "status", "no"))
+        benchmark = load.benchmark({"benchmark": leaf})
+    except NotAvailableError as error:
+        return error.status
+    except InputError:
+        return "needs a path"
     return "sample" if benchmark.provenance.origin == "sample" else "yes"
 
 

@@ -9,18 +9,19 @@ import importlib.metadata
 import json
 import platform
 import subprocess
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.preflight import Survey
+from numpy.typing import NDArray
 
-from audits.dataset import Coverage
 from audits.load import Contestant
 from audits.scoring import Cells
+from baselines.engine import Counts
+from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark
+from reports.schema import BenchmarkFacts, ContestantFacts
 
 DISTRIBUTION = "blind-audits"
 _NOTED = (
@@ -81,34 +82,57 @@ def short_signature(signature: Mapping[str, str], data: str) -> str:
     return f"{data}|{hashlib.sha256(text.encode()).hexdigest()[:8]}|v{version()}"
 
 
-def benchmark_entry(name: str, benchmark: Benchmark, survey: Survey, coverage: Coverage) -> dict[str, Any]:
-    """Return what the record says of the benchmark."""
+def benchmark_facts(name: str, benchmark: Benchmark, checked: Preflight, coverage: Coverage | None) -> BenchmarkFacts:
+    """Return what the record says of the benchmark; without coverage every instance can be used."""
+    images = coverage or Coverage(checked.n, checked.n)
     return {
         "name": name,
         "card": dataclasses.asdict(benchmark.card),
         "provenance": dataclasses.asdict(benchmark.provenance),
-        "digest": survey.digest,
-        "n": survey.n,
-        "n_by_subset": dict(survey.n_by_subset),
+        "digest": checked.digest,
+        "n": checked.n,
+        "n_by_subset": dict(checked.subsets),
         "expected": dict(benchmark.card.expected),
-        "coverage": {**coverage._asdict(), "missing": list(coverage.missing)},
-        "shapes": {f"{shape.images}x{shape.captions}": count for shape, count in survey.shapes.items()},
+        "coverage": {
+            "needed": coverage is not None,
+            "expected": images.expected,
+            "present": images.present,
+            "missing": list(images.missing),
+        },
+        "shapes": dict(checked.shapes),
     }
 
 
-def contestant_entries(scored: Mapping[str, tuple[Contestant, Cells]], counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the record says of each scorer."""
+def contestant_facts(contestant: Contestant, cells: Cells, counts: Iterable[Counts], short: str) -> ContestantFacts:
+    """Return what the record says of one scorer.
+
+    Args:
+        contestant: The scorer and its kind.
+        cells: What it measured.
+        counts: What the engine counted for it.
+        short: Short form of its signature.
+    """
+    used = list(counts)
     return {
-        name: {
-            "kind": contestant.kind,
-            "sees": sorted(contestant.scorer.sees),
-            "columns": [contestant.full_name(column) for column in contestant.scorer.columns],
-            "signature": dict(contestant.scorer.signature),
-            "seconds": round(cells.seconds, 3),
-            "cache": counts.get(name, {}),
-            "truncated": int(cells.truncated.sum()),
-            "unscored": int(max(np.isnan(values).sum() for values in cells.columns.values())),
-            "notes": dict(Counter(cells.notes.values()).most_common(10)),
-        }
-        for name, (contestant, cells) in scored.items()
+        "kind": contestant.kind,
+        "sees": sorted(contestant.scorer.sees),
+        "columns": list(contestant.scorer.columns),
+        "signature": dict(contestant.scorer.signature),
+        "short": short,
+        "seconds": round(cells.seconds, 3),
+        "cache": {
+            "hits": sum(one.hits for one in used),
+            "computed": sum(one.computed for one in used),
+            "reductions": sum(one.reductions for one in used),
+        },
+        "truncated": int(cells.truncated.sum()),
+        "unscored": len(set(cells.instance[_missing(cells)].tolist())),
     }
+
+
+def _missing(cells: Cells) -> NDArray[np.bool_]:
+    """Return which cells lack a score in some column."""
+    found = np.zeros(len(cells.instance), dtype=bool)
+    for values in cells.columns.values():
+        found |= np.isnan(values)
+    return found

@@ -129,9 +129,10 @@ class _Gather:
         for name in self.scorer.columns:
             self.values[name].append(_checked(self.scorer, name, scored, (rows, columns))[back].ravel())
         self._cells(position, rows, columns)
-        for source, target in ((scored.tokens, self.tokens), (scored.truncated, self.truncated)):
-            empty = np.full((rows, columns), -1 if target is self.tokens else False)
-            target.extend((empty if source is None else np.asarray(source)[back]).ravel().tolist())
+        tokens = np.full((rows, columns), -1) if scored.tokens is None else scored.tokens
+        truncated = np.zeros((rows, columns), bool) if scored.truncated is None else scored.truncated
+        self.tokens.extend(tokens[back].ravel().tolist())
+        self.truncated.extend(truncated[back].ravel().tolist())
         for (row, column), reason in scored.notes.items():
             self.notes[first + image_order[row] * columns + caption_order[column]] = reason
 

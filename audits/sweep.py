@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 
 from audits import status
 from audits.jobs import JOB_FILE
-from reports import messages
+from reports import endings
 
 
 class Summary(Callback):
@@ -21,7 +21,10 @@ class Summary(Callback):
         """Read what each job left in its folder; Hydra calls this once, after the last job."""
         folder = Path(str(config.hydra.sweep.dir)).absolute()
         rows = read_jobs(folder)
-        messages.sweep(folder, rows)
+        endings.sweep(
+            folder,
+            [endings.JobEnding(row["job"], " ".join(row["overrides"]), row["status"], row["message"]) for row in rows],
+        )
         for row in rows:
             status.note(status.Exit(row["exit"]))
 

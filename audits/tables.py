@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -34,11 +34,11 @@ def instances(items: Iterable[Instance]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def scores(scored: Mapping[str, tuple[Contestant, Cells]], roster: Roster) -> pd.DataFrame:
+def scores(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster) -> pd.DataFrame:
     """Return the long table of scores; `image` or `caption` is -1 where the scorer did not see one."""
     ids = np.asarray(roster.ids, dtype=object)
     parts = []
-    for contestant, cells in scored.values():
+    for contestant, cells, _ in scored:
         notes = np.full(len(cells.instance), "", dtype=object)
         for cell, reason in cells.notes.items():
             notes[cell] = reason
@@ -61,17 +61,17 @@ def scores(scored: Mapping[str, tuple[Contestant, Cells]], roster: Roster) -> pd
     return table.astype({"scorer": "category"})
 
 
-def outcomes(scored: Mapping[str, tuple[Contestant, Cells]], roster: Roster, *, tolerance: float) -> pd.DataFrame:
+def outcomes(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster, *, tolerance: float) -> pd.DataFrame:
     """Return the long table of outcomes: one row per comparison of every scorer column.
 
     Args:
-        scored: Cells by scorer.
+        scored: Contestants with what they measured.
         roster: The instances.
         tolerance: Scores that differ by no more than this are tied.
     """
     ids = np.asarray(roster.ids, dtype=object)
     parts = []
-    for contestant, cells in scored.values():
+    for contestant, cells, _ in scored:
         for column in contestant.scorer.columns:
             grids = cells.grids(column, roster.shapes)
             table = comparisons(grids, roster.golds, sees=contestant.scorer.sees, tolerance=tolerance)

@@ -16,6 +16,7 @@ from benchmarks.images import ImageRef, inside
 from benchmarks.schema import Instance
 
 CHUNK = 1 << 20
+UNSAID = object()  # null is a value too
 Json = Any
 
 
@@ -41,9 +42,12 @@ class Spot:
         parts = [str(self.path), self.row, f"field {self.field!r}" if self.field else ""]
         return ", ".join(part for part in parts if part)
 
-    def refuse(self, what: str, *, got: object = None, expected: str = "", step: str = "") -> NoReturn:
-        """Raise an InputError for this place."""
-        raise InputError(what, where=str(self), got="" if got is None else shown(got), expected=expected, step=step)
+    def refuse(
+        self, what: str, *, got: object = UNSAID, told: str = "", expected: str = "", step: str = ""
+    ) -> NoReturn:
+        """Raise an InputError for this place; `got` is a value, `told` is what was found in words."""
+        found = told if got is UNSAID else shown(got)
+        raise InputError(what, where=str(self), got=found, expected=expected, step=step)
 
 
 def shown(value: object, *, limit: int = 80) -> str:
@@ -83,9 +87,11 @@ def check_text(path: Path) -> str:
         _decode(chunk, path, decoder.decode, start=offset - pending, line=lines)
         offset += len(chunk)
         lines += chunk.count(b"\n")
-    _decode(b"", path, lambda data: decoder.decode(data, final=True), start=offset, line=lines)
+    _decode(
+        b"", path, lambda data: decoder.decode(data, final=True), start=offset - len(decoder.getstate()[0]), line=lines
+    )
     if offset == 0:
-        Spot(path).refuse("the file is empty", got="0 bytes")
+        Spot(path).refuse("the file is empty", told="0 bytes")
     return total.hexdigest()
 
 
@@ -142,7 +148,7 @@ def parse_json(text: str, spot: Spot) -> Json:
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         ended = error.pos >= len(text.rstrip())
-        spot.refuse(f"not valid JSON at {at}: {error.msg}", got="the text ends there" if ended else None)
+        spot.refuse(f"not valid JSON at {at}: {error.msg}", told="the text ends there" if ended else "")
     except RecursionError:
         spot.refuse("not valid JSON: nested too deeply")
     except ValueError as error:
@@ -164,7 +170,7 @@ def need_text(row: Mapping[str, Json], field: str, spot: Spot) -> str:
     """
     if field not in row:
         hint = near(field, row)
-        spot.at(field).refuse("a field is missing", got=f"fields {', '.join(map(str, row))}"[:200], step=hint)
+        spot.at(field).refuse("a field is missing", told=f"fields {', '.join(map(str, row))}"[:200], step=hint)
     return is_text(row[field], spot.at(field))
 
 
@@ -228,7 +234,7 @@ def _decode(data: bytes, path: Path, decode: Callable[[bytes], str], *, start: i
         row = line + error.object.count(b"\n", 0, error.start)
         Spot(path, f"line {row}, byte {max(start, 0) + error.start}").refuse(
             "not valid UTF-8",
-            got=f"byte 0x{bad:02x} ({error.reason})",
+            told=f"byte 0x{bad:02x} ({error.reason})",
             expected="UTF-8, with or without a byte-order mark",
             step="save the file again as UTF-8",
         )

@@ -122,7 +122,7 @@ def _csv_rows(sheet: Sheet) -> Iterator[Row]:
         if len(cells) != len(sheet.header):
             spot.refuse(
                 "a row has another number of cells than the header",
-                got=f"{len(cells)} cells: {cells!r}",
+                told=f"{len(cells)} cells: {cells!r}"[:200],
                 expected=f"{len(sheet.header)} cells: {', '.join(sheet.header)}",
                 step="quote cells that hold the delimiter",
             )
@@ -184,4 +184,4 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
                     yield Row(f"row {number}", cells)
         except (OSError, ValueError, pa.ArrowException) as error:
             spot = files.Spot(path, f"after row {number}")
-            spot.refuse("a parquet file is broken", got=f"{type(error).__name__}: {str(error)[:120]}")
+            spot.refuse("a parquet file is broken", told=f"{type(error).__name__}: {str(error)[:120]}")

@@ -17,6 +17,9 @@ from benchmarks.tableaux.vocabulary import FAMILIES, NUMERALS, RELATIONS
 
 VOWELS = tuple("aeiou")
 IDENTIFYING = ("color", "material")
+OPENINGS = ("{}", "a view of {}", "a scene in {}")
+# The pattern that begins with what stands on the furniture: "A mug and a vase on a table in a garden, with ...".
+LEADING = len(OPENINGS)
 # With more clauses about the surroundings a long caption could pass 77 CLIP tokens.
 FEWEST_CLAUSES, MOST_CLAUSES = 3, 4
 
@@ -51,10 +54,14 @@ def frame(scene: Scene, edit: Edit, draw: Draw) -> Frame:
     """Draw the frame of a variation from the structure of the scene."""
     free = [name for name, ids in scene.regions.items() if name in _TOLD and not _touches(edit, name, ids)]
     clauses = draw.take(free, FEWEST_CLAUSES + draw.below(MOST_CLAUSES - FEWEST_CLAUSES + 1))
-    opening = draw.below(4)
-    if "table" in clauses and opening == 3:
+    opening, slot = draw.below(len(OPENINGS)), draw.below(len(clauses) + 1)
+    if "anchor" in edit.targets:
+        # The edit phrase introduces the furniture ("a wooden table"), so what stands on "the table" comes later.
+        slot = 0
+    elif "table" in clauses and draw.chance(0.5):
+        opening, slot = LEADING, max(slot, 1)
         clauses = ["table", *(name for name in clauses if name != "table")]
-    return Frame(opening, draw.chance(0.4), draw.chance(0.5), tuple(clauses), draw.below(len(clauses) + 1))
+    return Frame(opening, draw.chance(0.4), draw.chance(0.5), tuple(clauses), slot)
 
 
 def _touches(edit: Edit, region: str, ids: Sequence[str]) -> bool:
@@ -74,8 +81,7 @@ def tiers(scene: Scene, edit: Edit, frame: Frame) -> Tiers:
     """
     phrase = _phrase(scene, edit, frame)
     local, within = _anchors(scene, edit)
-    clauses = [_clause(scene, region, edit) for region in frame.clauses]
-    return Tiers(phrase, f"{phrase} {local}", _sentence(scene, frame, clauses, f"{phrase} {within}".strip()))
+    return Tiers(phrase, f"{phrase} {local}", _sentence(scene, edit, frame, f"{phrase} {within}".strip()))
 
 
 def base_caption(scene: Scene) -> str:
@@ -84,16 +90,27 @@ def base_caption(scene: Scene) -> str:
     return f"{_article(scene.setting).capitalize()} with {_listed(clauses)}."
 
 
-def _sentence(scene: Scene, frame: Frame, clauses: Sequence[str], edited: str) -> str:
+def _sentence(scene: Scene, edit: Edit, frame: Frame, edited: str) -> str:
+    """Return the long caption: the surroundings in the order of the frame, with the edit phrase among them."""
+    told = _told(scene, edit, frame, edited)
     where = _article(scene.setting)
-    if frame.opening == 3 and frame.clauses[:1] == ("table",):
-        first, others = clauses[0], list(clauses[1:])
-        others.insert(min(frame.slot, len(others)), edited)
-        return f"{first[0].upper()}{first[1:]} in {where}, with {_listed(others)}."
-    told = list(clauses)
-    told.insert(frame.slot, edited)
-    start = (where, f"A view of {where}", f"A scene in {where}", where)[frame.opening]
-    return f"{start[0].upper()}{start[1:]} with {_listed(told)}."
+    if frame.opening == LEADING:
+        text = f"{told[0]} in {where}, with {_listed(told[1:])}."
+    else:
+        text = f"{OPENINGS[frame.opening].format(where)} with {_listed(told)}."
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _told(scene: Scene, edit: Edit, frame: Frame, edited: str) -> list[str]:
+    """Return the parts of the long caption; the furniture is "a wooden table" at first, then "the table"."""
+    definite = f"the {scene.item('anchor').kind}"
+    known = "anchor" in edit.targets
+    told: list[str] = []
+    for region in (*frame.clauses[: frame.slot], None, *frame.clauses[frame.slot :]):
+        text = edited if region is None else _CLAUSES[region](scene, known)
+        known = known or definite in text
+        told.append(text)
+    return told
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -209,10 +226,6 @@ def _surface(scene: Scene, region: str) -> str:
 
 def _where(scene: Scene, region: str) -> str:
     return "in the foreground" if region == "floor" else f"on {_surface(scene, region)}"
-
-
-def _clause(scene: Scene, region: str, edit: Edit) -> str:
-    return _CLAUSES[region](scene, "anchor" in edit.targets)
 
 
 def _pair_clause(scene: Scene, region: str) -> str:

@@ -24,7 +24,8 @@ from benchmarks.tableaux.vocabulary import (
     SETTINGS,
 )
 
-TABLE_FAMILIES = (("vessel", "clear"), ("clear", "light"), ("vessel", "light"), ("clear", "vessel"))
+TABLE_FAMILIES = ("vessel", "clear", "light")
+SIDES = (("table_left", "table_right"), ("wall_left", "wall_right"), ("front_left", "front_right"))
 SUBJECTS = ((0, 0.15), (1, 0.4), (2, 0.15), (3, 0.3))
 
 
@@ -49,18 +50,20 @@ class Skeleton(NamedTuple):
 def skeleton(draw: Draw) -> Skeleton:
     """Draw which families stand where and how many figures there are."""
     twins = draw.chance(0.2)
-    first, second = draw.take(draw.pick(TABLE_FAMILIES), 2)
-    wall = draw.take(("board", "textile"), 2)
-    floor = draw.take(("tub", "tub" if draw.chance(0.55) else "chest"), 2)
+    first, second = draw.take(TABLE_FAMILIES, 2)
+    wall = ("board", "textile")
+    floor = ("tub", "tub" if draw.chance(0.55) else "chest")
     hosts = [family for family in HOSTS if draw.chance(0.75)] or ["perched"]
+    # Which of a pair stands left is drawn as well: after a swap of places the first may stand right.
+    table_places, wall_places, floor_places = (draw.take(places, 2) for places in SIDES)
     slots = [
         Slot("anchor", "furniture", "centre", "anchor"),
-        Slot("table_1", first, "table_left", "table"),
-        Slot("table_2", first if twins else second, "table_right", "table"),
-        Slot("wall_1", wall[0], "wall_left", "wall"),
-        Slot("wall_2", wall[1], "wall_right", "wall"),
-        Slot("floor_1", floor[0], "front_left", "floor"),
-        Slot("floor_2", floor[1], "front_right", "floor"),
+        Slot("table_1", first, table_places[0], "table"),
+        Slot("table_2", first if twins else second, table_places[1], "table"),
+        Slot("wall_1", wall[0], wall_places[0], "wall"),
+        Slot("wall_2", wall[1], wall_places[1], "wall"),
+        Slot("floor_1", floor[0], floor_places[0], "floor"),
+        Slot("floor_2", floor[1], floor_places[1], "floor"),
         Slot("group", "group", "front", "group"),
         Slot("mover", "toy", draw.pick(tuple(RELATIONS)), "mover"),
         *(Slot(f"guest_{family}", family, _guest_place(family), family) for family in hosts),

@@ -18,7 +18,7 @@ from benchmarks.tableaux.edits import edits
 from benchmarks.tableaux.grammar import scene as compose
 from benchmarks.tableaux.scene import Edit, Json, Scene
 from benchmarks.tableaux.shortcuts import SHORTCUTS, Shortcut, Sides, plant
-from benchmarks.tableaux.vocabulary import CATEGORY
+from benchmarks.tableaux.vocabulary import CATEGORY, PLACES
 
 GENERATOR_VERSION = 1
 """Goes into every draw and into the digest; raised with any change that alters a scene or a caption."""
@@ -112,13 +112,14 @@ class Specification:
 
     @property
     def header(self) -> Json:
-        """Return the parameters and the generator version."""
+        """Return the parameters, the generator version and where the places are that scenes and edits name."""
         return {
             "generator": GENERATOR_VERSION,
             "scenes": self.scenes,
             "seed": self.seed,
             "shortcut": self.shortcut,
             "strength": self.strength,
+            "places": {name: place._asdict() for name, place in PLACES.items()},
         }
 
     @cached_property

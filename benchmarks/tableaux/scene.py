@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, cast
 
-from benchmarks.tableaux.vocabulary import PLACES
-
 Value = str | int | bool
 Json = dict[str, object]
 
@@ -131,15 +129,12 @@ class Scene:
 
     def as_json(self) -> Json:
         """Return the scene as plain values for `specification.json`, without properties that do not apply."""
-        placed: list[Item | Figure] = [*self.items, *self.figures]
-        places = {entity.place: PLACES[entity.place]._asdict() for entity in placed}
         acting = self.entities.get("interaction")
         return {
             "setting": self.setting,
             "setting_category": self.category,
             "framing": self.framing,
             "backdrop": self.backdrop._asdict(),
-            "places": places,
             "items": [_plain(item) for item in self.items],
             "figures": [_plain(figure) for figure in self.figures],
             "interaction": _plain(acting) if acting is not None else None,
