@@ -8,13 +8,12 @@ rounded to a grid of their own (relative 1e-16 of the largest possible total), o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audits.statistics.intervals import Interval
-from audits.statistics.sums import ClusterSums, Floats, Ints, cluster_sums
+from audits.statistics.sums import ClusterSums, Floats, Ints, cluster_sums, on_grid
 
 DRAWS = 10_000
 SEED = 42
@@ -47,24 +46,14 @@ def weights(n_clusters: int, *, draws: int = DRAWS, seed: int = SEED, chunk: int
         yield counts.reshape(rows, n_clusters).astype(np.float64)
 
 
-def _on_grid(sums: Floats, n_clusters: int) -> Floats:
-    """Round to a power-of-two grid so coarse that n_clusters times the largest sum still has 53 bits."""
-    largest = float(np.abs(sums).max(initial=0.0)) * n_clusters
-    if largest == 0:
-        return sums
-    quantum = 2.0 ** (ceil(log2(largest)) - 52)
-    rounded: Floats = np.round(sums / quantum) * quantum
-    return rounded
-
-
 class _Bundle:
     """Hold columns that have the same clusters, so that one slice of the weights serves them all."""
 
     def __init__(self, columns: Sequence[ClusterSums], places: Sequence[int], n_clusters: int) -> None:
         self.places = np.array(places)
         self.index: Ints = columns[0].index
-        self.sums = np.stack([_on_grid(column.sums, n_clusters) for column in columns], axis=1)
-        counts = np.stack([_on_grid(column.counts, n_clusters) for column in columns])
+        self.sums = np.stack([on_grid(column.sums, n_clusters) for column in columns], axis=1)
+        counts = np.stack([on_grid(column.counts, n_clusters) for column in columns])
         distinct, inverse = np.unique(counts, axis=0, return_inverse=True)
         self.counts, self.inverse = distinct.T, inverse.ravel()
 
@@ -103,7 +92,7 @@ def replicates(
     Returns:
         Float64 [B, M]; NaN where a draw holds no row of the column.
 
-    Source: composet2026, app. C (resample scenes, pooled mean over the rows of the drawn scenes).
+    Source: composet, app. C (resample scenes, pooled mean over the rows of the drawn scenes).
 
     >>> column = cluster_sums(np.array([1.0, 1.0, 0.0]), np.array([0, 0, 1]))
     >>> sorted(set(replicates([column], 2, draws=50, seed=0)[:, 0].round(3).tolist()))
@@ -164,7 +153,7 @@ def bootstrap(
     Returns:
         M intervals.
 
-    Source: composet2026, app. C; efron1993, ch. 13.
+    Source: composet, app. C; efron1993, ch. 13.
 
     >>> [found] = bootstrap(np.array([[1.0], [1.0], [0.0], [0.0]]), np.array([0, 0, 1, 1]), draws=100)
     >>> found

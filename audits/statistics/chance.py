@@ -27,7 +27,7 @@ CHANCE_2X2: Mapping[str, float] = MappingProxyType(
         "image_preference": 1 / 2,
     }
 )
-"""Chance of every 2x2 metric under exchangeable continuous scores. Source: composet2026 eq. 1-3, arXiv 2510.07632."""
+"""Chance of every 2x2 metric under exchangeable continuous scores. Source: composet eq. 1-3, arXiv 2510.07632."""
 
 INSENSITIVE_2X2: Mapping[str, float] = MappingProxyType({"i2t": 0.0, "t2i": 0.0, "group": 0.0, "group_match": 1 / 2})
 """Value of a scorer that does not see the edit: it keeps the same choice on both sides, and strict metrics fail."""
@@ -50,7 +50,7 @@ def pick(positives: int, foils: int, rule: Rule) -> float:
     Returns:
         Proportion, 0 to 1.
 
-    Source: methods note, section 1 (counting orderings).
+    Source: counting the orderings of p + f distinct scores.
 
     >>> pick(1, 4, "all"), pick(1, 4, "any"), pick(1, 4, "mean")
     (0.2, 0.2, 0.2)
@@ -75,7 +75,7 @@ def order_blind_ceiling(share: float) -> float:
     Returns:
         Proportion, 1/2 to 1.
 
-    Source: methods note, section 3 (order-only pairs).
+    Source: ours.
 
     >>> order_blind_ceiling(1 / 2), round(order_blind_ceiling(164 / 245), 4)
     (0.75, 0.6653)

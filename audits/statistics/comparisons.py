@@ -53,7 +53,7 @@ def comparisons(
         Columns `instance` (int64, position), `direction` (`i2t`, `t2i` or empty), `order` (empty: only prompted choice
         has one), `comparison`, `outcome` (win, tie, loss, unscored), `credit` (NaN if unscored).
 
-    Source: methods note, section 1.
+    Source: composet eq. 1-3 (2x2); ours (several positives, ties).
 
     >>> table = comparisons([np.array([[0.1, 0.3]])], [np.array([[True, False]])], sees={"text"})
     >>> table[["instance", "direction", "comparison", "outcome", "credit"]].to_csv(index=False).split()

@@ -75,7 +75,7 @@ def strict(contests: Sequence[Duel]) -> Decision:
     Returns:
         Credit 1 or 0, NaN where any comparison is unscored.
 
-    Source: composet2026, eq. 1-3 (strict inequalities).
+    Source: composet, eq. 1-3 (strict inequalities).
 
     >>> one, level = duel(np.ones(1), np.zeros(1)), duel(np.ones(1), np.ones(1))
     >>> strict([one, one]).credit, strict([one, level]).credit, strict([one, level]).tie
@@ -142,7 +142,7 @@ def choose(where: Standing, rule: Rule) -> Decision:
     Returns:
         Credit 0 to 1, NaN where unscored; `tie` where a tie took part in the credit.
 
-    Source: methods note, section 1.
+    Source: ours; the expectation over all orders in which ties may come out.
 
     >>> at = standing(np.array([[0.30, 0.20, 0.25]]), np.array([True, True, False]))
     >>> [float(choose(at, rule).credit[0]) for rule in ("any", "all", "mean")]

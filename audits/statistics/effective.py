@@ -7,6 +7,7 @@ effective size is skewed by its form; joined with the other it repairs most of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan, nan
 
 from scipy.stats import t
@@ -67,12 +68,13 @@ def effective_size(column: ClusterSums) -> float:
     return p * (1 - p) * float(column.counts.sum()) ** 2 * (c - 1) / (c * spread)
 
 
-def effective_wilson(column: ClusterSums, n: int, *, confidence: float = 0.95) -> Interval:
+def effective_wilson(column: ClusterSums, n: int, *, clusters: int | None = None, confidence: float = 0.95) -> Interval:
     """Return Wilson's interval at the effective size, with the quantile of t at c - 1 degrees of freedom.
 
     Args:
         column: Credits of 0 to 1 by cluster; counts may be weights.
         n: Rows in all, which the effective size never exceeds.
+        clusters: c, if the variance rests on fewer clusters than the column has.
         confidence: Nominal coverage.
 
     Returns:
@@ -90,18 +92,26 @@ def effective_wilson(column: ClusterSums, n: int, *, confidence: float = 0.95) -
     if isnan(size):
         return Interval(nan, nan, "undefined (no variance between clusters)")
     size = max(min(size, float(n)), 1.0)
-    quantile = float(t.ppf(0.5 + confidence / 2, column.n_clusters - 1))
+    quantile = float(t.ppf(0.5 + confidence / 2, max((clusters or column.n_clusters) - 1, 1)))
     low, high, *_ = wilson(column.value * size, size, confidence=confidence, quantile=quantile)
     return Interval(low, high, "wilson at effective n")
 
 
-def joined(interval: Interval, column: ClusterSums, n: int, *, confidence: float = 0.95) -> Interval:
+def joined(
+    interval: Interval,
+    column: ClusterSums,
+    n: int,
+    *,
+    parts: Sequence[ClusterSums] = (),
+    confidence: float = 0.95,
+) -> Interval:
     """Return the interval, widened to hold Wilson's at the effective size where the rarer outcome is in few clusters.
 
     Args:
         interval: A bootstrap or sign-flip interval of the column's pooled mean.
         column: Credits of 0 to 1 by cluster.
         n: Rows in all.
+        parts: Columns whose mean this one is (macro); the one with the fewest clusters decides.
         confidence: Nominal coverage.
 
     Returns:
@@ -115,9 +125,10 @@ def joined(interval: Interval, column: ClusterSums, n: int, *, confidence: float
     >>> joined(Interval(0.25, 1.0, "x"), column, 20).method
     'x, joined with wilson at effective n'
     """
-    if minority_clusters(column) >= FEW_MINORITY:
+    if min(minority_clusters(part) for part in (column, *parts)) >= FEW_MINORITY:
         return interval
-    low, high, name, _ = effective_wilson(column, n, confidence=confidence)
+    clusters = min(part.n_clusters for part in (column, *parts))
+    low, high, name, _ = effective_wilson(column, n, clusters=clusters, confidence=confidence)
     if not (low < interval.low or high > interval.high):
         return interval
     widened = f"{interval.method}, joined with {name}"

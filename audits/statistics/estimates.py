@@ -64,7 +64,7 @@ def estimates(
     Raises:
         InputError: If labels differ in number or a subset is called `all` or `macro`.
 
-    Source: methods note, section 2.
+    Source: composet, app. C (pooled); goodcrepe (macro).
 
     >>> ones, none = np.ones(8), np.zeros(8, dtype=bool)
     >>> right = Outcome("accuracy", ones, none, none, ones / 2)

@@ -42,7 +42,7 @@ def group_outcome(outcome: Outcome, groups: Sequence[str], *, size: int | None =
     Returns:
         The outcome under the name `<metric>_by_group`.
 
-    Source: methods note, section 2; the unit of scoring is the benchmark's own (an MMVP pair).
+    Source: ours; the unit of scoring is the benchmark's own (an MMVP pair).
 
     >>> credit, none = np.array([1.0, 1, 1, 0, 1, np.nan]), np.zeros(6, dtype=bool)
     >>> questions = Outcome("accuracy", credit, none, np.isnan(credit), np.full(6, 0.5))

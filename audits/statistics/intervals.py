@@ -40,7 +40,7 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95, quantile: fl
     Returns:
         Bounds within 0 to 1, exactly 0 at k = 0 and 1 at k = n; NaN if n < 1.
 
-    Source: wilson1927; composet2026, app. C.
+    Source: wilson1927; composet, app. C.
 
     >>> [round(bound, 4) for bound in wilson(8, 8)[:2]], [round(bound, 4) for bound in wilson(29, 30)[:2]]
     ([0.6756, 1.0], [0.8333, 0.9941])
@@ -69,7 +69,7 @@ def wald(successes: float, n: float, *, confidence: float = 0.95, clip: bool = T
     Returns:
         Bounds; NaN if n < 1.
 
-    Source: composet2026, app. C.
+    Source: composet, app. C.
 
     >>> [round(bound, 4) for bound in wald(29, 30, clip=False)[:2]], wald(29, 30)[1:3]
     ([0.9024, 1.0309], (1.0, 'wald (clipped)'))

@@ -112,7 +112,8 @@ def slices(where: Layout, *, max_tag_values: int = MAX_TAG_VALUES) -> Slices:
 def _parts(labels: Sequence[str]) -> list[tuple[str, NDArray[np.int64]]]:
     names, place = codes(labels)
     order = np.argsort(place, kind="stable")
-    return list(zip(names, np.split(order, np.cumsum(np.bincount(place, minlength=len(names)))[:-1]), strict=True))
+    edges = np.searchsorted(place[order], np.arange(len(names) + 1))
+    return [(name, order[edges[code] : edges[code + 1]]) for code, name in enumerate(names)]
 
 
 def _check(where: Layout) -> None:

@@ -127,7 +127,7 @@ def outcomes(
     Raises:
         InputError: If the lengths or shapes of scores and golds differ.
 
-    Source: composet2026 eq. 1-3 (2x2), arXiv 2510.07632 (GroupMatch), methods note section 1 (ties, chance).
+    Source: composet eq. 1-3 (2x2); arXiv 2510.07632 (GroupMatch); ours (ties, several positives).
 
     >>> gold = [np.array([[True, False]])] * 2
     >>> found = outcomes([np.array([[0.5, 0.5]]), np.array([[0.7, 0.2]])], gold, sees={"text"})
@@ -229,7 +229,7 @@ def pairing(scores: Floats, gold: Bools, tolerance: float = 0.0) -> dict[str, De
 
     GroupMatch compares the mean score of the true pairing with that of the other one, under the same tolerance.
 
-    Source: composet2026 eq. 1-3; arXiv 2510.07632 (GroupMatch).
+    Source: composet eq. 1-3; arXiv 2510.07632 (GroupMatch).
 
     >>> found = pairing(np.array([[[3.0, 1.0], [2.0, 0.5]]]), np.eye(2, dtype=bool))
     >>> float(found["group"].credit[0]), float(found["group_match"].credit[0])

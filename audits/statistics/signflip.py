@@ -11,6 +11,7 @@ Limits: exact for symmetric residuals, approximate else (skewed proportions near
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import nan
 
@@ -18,15 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audits.statistics.intervals import Interval
-from audits.statistics.sums import ClusterSums, Floats
+from audits.statistics.sums import ClusterSums, Floats, on_grid
 
 DRAWS = 10_000
 SEED = 42
 EXACT_UP_TO = 14
 """Clusters up to which every choice of signs is enumerated (2^13 choices)."""
+KEPT_UP_TO = 64
+"""Clusters up to which the choices are kept for the next column (5 MB); above, they are drawn anew in chunks."""
+CHUNK_CELLS = 2_000_000
+BATCH = 64
+"""Columns done at once (10,000 choices of them take 5 MB an array)."""
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def flips(n_clusters: int, draws: int = DRAWS, seed: int = SEED) -> NDArray[np.float64]:
     """Return the choices of signs: 1 where a cluster is flipped; the first row flips none.
 
@@ -54,6 +60,18 @@ def flips(n_clusters: int, draws: int = DRAWS, seed: int = SEED) -> NDArray[np.f
     return found
 
 
+def _choices(n_clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield the choices of signs in chunks, the first of them unflipped."""
+    if n_clusters <= KEPT_UP_TO:
+        yield flips(n_clusters, draws, seed)
+        return
+    rng = np.random.default_rng(seed)
+    yield np.zeros((1, n_clusters))
+    size = max(1, CHUNK_CELLS // n_clusters)
+    for start in range(0, draws, size):
+        yield rng.integers(0, 2, size=(min(size, draws - start), n_clusters)).astype(np.float64)
+
+
 def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int = SEED) -> float:
     """Return the two-sided p-value of the sign-flip test by cluster.
 
@@ -69,7 +87,7 @@ def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int =
     Returns:
         Proportion above 0; NaN without clusters.
 
-    Source: phipson2010 (the +1); methods note, section 2.
+    Source: phipson2010 (the +1); fisher1935 (the test).
 
     >>> from audits.statistics.sums import cluster_sums
     >>> p_value(cluster_sums(np.ones(6), np.arange(6)), 0.5)
@@ -78,7 +96,7 @@ def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int =
     if column.n_clusters == 0:
         return nan
     residuals = column.sums - column.counts * null
-    signed = (1 - 2 * flips(column.n_clusters, draws, seed)) @ residuals
+    signed = np.concatenate([(1 - 2 * chosen) @ residuals for chosen in _choices(column.n_clusters, draws, seed)])
     # Equal totals reached in another order of addition differ in the last bits and must count as equal.
     slack = 1e-9 * float(np.abs(residuals).sum())
     return float(np.mean(np.abs(signed) >= abs(residuals.sum()) - slack))
@@ -104,7 +122,7 @@ def interval(
     Returns:
         Bounds; with so few clusters that nothing can be rejected (5 or fewer at .95), the whole of `bounds`.
 
-    Source: methods note, section 2 (below 30 clusters); phipson2010.
+    Source: fisher1935 (the test), phipson2010 (random choices); the inversion is derived above.
 
     >>> from audits.statistics.sums import cluster_sums
     >>> interval(cluster_sums(np.array([1.0, 1, 1, 0]), np.arange(4)))[:2]
@@ -113,25 +131,76 @@ def interval(
     >>> (found.low, found.high), found.method
     ((2.0, 6.0), 'sign-flip by cluster (exact)')
     """
-    if column.n_clusters == 0:
-        return Interval(nan, nan, "undefined (n = 0)")
-    chosen = flips(column.n_clusters, draws, seed)
-    allowed = int(np.floor((1 - confidence) * len(chosen) + 1e-9))
+    [found] = intervals([column], confidence=confidence, bounds=bounds, draws=draws, seed=seed)
+    return found
+
+
+def intervals(
+    columns: Sequence[ClusterSums],
+    *,
+    confidence: float = 0.95,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> list[Interval]:
+    """Return `interval` of many columns; those with equally many clusters share their choices of signs.
+
+    Args:
+        columns: Sums and counts by cluster.
+        confidence: 1 - alpha.
+        bounds: Smallest and largest possible value.
+        draws: Random choices where they cannot be listed.
+        seed: Seed of the random choices.
+
+    Returns:
+        One interval for each column, the same whatever stands beside it.
+
+    Source: see `interval`.
+
+    >>> from audits.statistics.sums import cluster_sums
+    >>> [found.low for found in intervals([cluster_sums(np.ones(4), np.arange(4))] * 2)]
+    [0.0, 0.0]
+    """
+    found: list[Interval] = [Interval(nan, nan, "undefined (n = 0)")] * len(columns)
+    alike: dict[int, list[int]] = {}
+    for place, column in enumerate(columns):
+        alike.setdefault(column.n_clusters, []).append(place)
+    for n_clusters, places in alike.items():
+        for start in range(0, len(places) if n_clusters else 0, BATCH):
+            batch = places[start : start + BATCH]
+            smaller, larger = _sides([columns[place] for place in batch], draws, seed)
+            for place, low, high in zip(batch, smaller.T, larger.T, strict=True):
+                found[place] = _inverted(low, high, n_clusters, confidence, bounds, (draws, seed))
+    return found
+
+
+def _sides(columns: Sequence[ClusterSums], draws: int, seed: int) -> tuple[Floats, Floats]:
+    """Return the smaller and the larger of the two means [N, M] of each choice, unbounded where one side is empty."""
+    n_clusters = columns[0].n_clusters
+    sums = np.stack([on_grid(column.sums, n_clusters) for column in columns], axis=1)
+    counts = np.stack([on_grid(column.counts, n_clusters) for column in columns], axis=1)
+    parts = [(chosen @ sums, chosen @ counts, chosen.sum(axis=1)) for chosen in _choices(n_clusters, draws, seed)]
+    flipped, weight, number = (np.concatenate([part[place] for part in parts]) for place in range(3))
+    empty = ((number == 0) | (number == n_clusters))[:, None]
+    rest = np.where(empty, 1.0, counts.sum(axis=0) - weight)
+    one, other = flipped / np.where(empty, 1.0, weight), (sums.sum(axis=0) - flipped) / rest
+    return np.where(empty, -np.inf, np.minimum(one, other)), np.where(empty, np.inf, np.maximum(one, other))
+
+
+def _inverted(
+    smaller: Floats,
+    larger: Floats,
+    n_clusters: int,
+    confidence: float,
+    bounds: tuple[float, float],
+    drawn: tuple[int, int],
+) -> Interval:
+    """Return the interval of the values that more than alpha of the choices hold between their two means."""
+    allowed = int(np.floor((1 - confidence) * len(smaller) + 1e-9))
     if allowed < 1:
         return Interval(*bounds, "sign-flip by cluster (too few clusters to reject anything)")
-    smaller, larger = _sides(column, chosen)
     low = float(np.partition(smaller, allowed)[allowed])
     high = float(-np.partition(-larger, allowed)[allowed])
-    exact = column.n_clusters <= EXACT_UP_TO
-    name = "exact" if exact else f"{draws} draws"
-    return Interval(max(low, bounds[0]), min(high, bounds[1]), f"sign-flip by cluster ({name})", -1 if exact else seed)
-
-
-def _sides(column: ClusterSums, chosen: Floats) -> tuple[Floats, Floats]:
-    """Return the smaller and the larger of the two means of each choice, unbounded where one side is empty."""
-    flipped, weight = chosen @ column.sums, chosen @ column.counts
-    rest, rest_weight = column.sums.sum() - flipped, column.counts.sum() - weight
-    empty = (chosen.sum(axis=1) == 0) | (chosen.sum(axis=1) == column.n_clusters)
-    weight, rest_weight = np.where(empty, 1.0, weight), np.where(empty, 1.0, rest_weight)
-    one, other = flipped / weight, rest / rest_weight
-    return np.where(empty, -np.inf, np.minimum(one, other)), np.where(empty, np.inf, np.maximum(one, other))
+    draws, seed = drawn
+    name, seed = ("exact", -1) if n_clusters <= EXACT_UP_TO else (f"{draws} draws", seed)
+    return Interval(max(low, bounds[0]), min(high, bounds[1]), f"sign-flip by cluster ({name})", seed)

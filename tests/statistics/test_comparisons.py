@@ -13,7 +13,9 @@ PAIR = np.eye(2, dtype=bool)
 
 def listed(scores: list[np.ndarray], golds: list[np.ndarray]) -> list[tuple[object, ...]]:
     table = comparisons(scores, golds, sees={"text", "image"})
-    return [tuple(row) for row in table[["instance", "direction", "comparison", "outcome", "credit"]].to_numpy().tolist()]
+    return [
+        tuple(row) for row in table[["instance", "direction", "comparison", "outcome", "credit"]].to_numpy().tolist()
+    ]
 
 
 def test_2x2_lists_four_decisions_and_what_they_make() -> None:

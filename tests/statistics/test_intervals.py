@@ -6,7 +6,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -30,12 +30,14 @@ def test_wilson_ends_are_exact_where_all_rows_agree() -> None:
     assert all(wilson(0, n).low == 0.0 and wilson(n, n).high == 1.0 for n in range(1, 400))
 
 
+@settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_matches_another_program(pair: tuple[int, int]) -> None:
     theirs = binomtest(*pair).proportion_ci(method="wilson")
     assert wilson(*pair)[:2] == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_and_clipped_wald_stay_within_bounds_and_hold_the_estimate(pair: tuple[int, int]) -> None:
     for interval in (wilson(*pair), wald(*pair)):

@@ -104,6 +104,7 @@ def test_strict_metrics_by_hand() -> None:
     }  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2), min_size=4, max_size=4), st.booleans())
 def test_pairing_matches_its_definition(cells: list[int], crossed: bool) -> None:
     scores, gold = np.array(cells, dtype=float).reshape(2, 2), PAIR[::-1] if crossed else PAIR
@@ -113,6 +114,7 @@ def test_pairing_matches_its_definition(cells: list[int], crossed: bool) -> None
     assert found["group"].credit[0] == found["i2t"].credit[0] * found["t2i"].credit[0]
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_credit_is_the_expectation_over_tie_breaks(data: st.DataObject) -> None:
     size = data.draw(st.integers(2, 6))
@@ -139,7 +141,7 @@ def test_chance_of_2x2_by_simulation_of_exchangeable_scores() -> None:
         assert outcome.credit.mean() == pytest.approx(CHANCE_2X2[metric], abs=0.0082)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(list(SHAPES.values())), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5]))
 def test_order_of_options_and_shifts_change_nothing(gold: np.ndarray, seed: int, tolerance: float) -> None:
     rng = np.random.default_rng(seed)

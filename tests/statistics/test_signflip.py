@@ -90,3 +90,11 @@ def test_no_clusters_no_bounds() -> None:
 def test_choices_cannot_be_changed_by_a_caller() -> None:
     with pytest.raises(ValueError, match="read-only"):
         signflip.flips(4)[0, 0] = 1
+
+
+@pytest.mark.parametrize("clusters", [9, 25, 150])
+def test_a_column_is_the_same_bit_for_bit_whatever_stands_beside_it(clusters: int) -> None:
+    columns = [sample(seed, clusters) for seed in range(70)] + [sample(1, 5), sample(2, 12)]
+    together = signflip.intervals(columns, draws=400)
+    assert together == [signflip.interval(column, draws=400) for column in columns]
+    assert all(found.low <= column.value <= found.high for found, column in zip(together, columns, strict=True))
