@@ -75,7 +75,8 @@ class CompoSET:
     ) -> None:
         full = sources.card(card)
         self._tiers = sources.choose(tiers, TIERS, option="benchmark.tiers")
-        self._subsets = _edit_types(subsets, tuple(full.expected))
+        self._known = tuple(full.expected)
+        self._subsets = _edit_types(subsets, self._known)
         wanted = sources.Wanted((TABLE, SCENES, CAPTIONS), patterns=_patterns(fetch_images=fetch_images))
         if _source(source, root) == "sample":
             found = _draw(sample or {}, cache, "benchmark.source=sample asks for it")
@@ -101,7 +102,7 @@ class CompoSET:
         scenes = self._scenes()
         for row in sheets.open_sheet(path).rows():
             spot = files.Spot(path, row.place)
-            edit_type = _edit_type(row.cells, spot)
+            edit_type = _edit_type(row.cells, self._known, spot)
             if edit_type in self._subsets:
                 for tier in self._tiers:
                     yield self._instance(row.cells, (edit_type, tier), scenes, spot)
@@ -233,12 +234,12 @@ def _edit_types(subsets: str | Sequence[str] | None, known: tuple[str, ...]) -> 
     return sources.choose([ALIASES.get(name, name) for name in names], known, option="benchmark.subsets")
 
 
-def _edit_type(cells: Mapping[str, Any], spot: files.Spot) -> str:
+def _edit_type(cells: Mapping[str, Any], known: Sequence[str], spot: files.Spot) -> str:
     name = files.need_text(cells, "edit_type", spot)
     name = ALIASES.get(name, name)
-    verb, _, aspect = name.partition("_")
-    if verb not in ("modify", "swap") or aspect not in CATEGORY:
-        spot.at("edit_type").refuse("unknown edit type", got=name, expected="modify_ or swap_ with an aspect")
+    if name not in known:
+        step = near(name, known)
+        spot.at("edit_type").refuse("unknown edit type", got=name, expected=", ".join(known), step=step)
     return name
 
 

@@ -90,7 +90,8 @@ def _ask(endpoint: str, timeout: float) -> str:
         request = urllib.request.Request(endpoint, method="HEAD")
         with urllib.request.urlopen(request, timeout=timeout):
             return ""
-    except urllib.error.HTTPError:
+    except urllib.error.HTTPError as answer:
+        answer.close()
         return ""
     except urllib.error.URLError as error:
         # A certificate that we do not trust is an answer; the real client may know better.
@@ -103,7 +104,11 @@ def _cached(card: Card, patterns: Sequence[str]) -> Fetched | None:
     """Return the local hub cache's copy if it is complete."""
     try:
         folder = huggingface_hub.snapshot_download(
-            card.hub, repo_type="dataset", revision=card.revision, allow_patterns=list(patterns), local_files_only=True
+            card.hub,
+            repo_type="dataset",
+            revision=card.revision or None,
+            allow_patterns=list(patterns),
+            local_files_only=True,
         )
     except (LocalEntryNotFoundError, OSError, ValueError):
         return None
@@ -116,7 +121,7 @@ def _download(card: Card, patterns: Sequence[str]) -> Fetched:
     disable_progress_bars()
     try:
         folder = huggingface_hub.snapshot_download(
-            card.hub, repo_type="dataset", revision=card.revision, allow_patterns=list(patterns), etag_timeout=5
+            card.hub, repo_type="dataset", revision=card.revision or None, allow_patterns=list(patterns), etag_timeout=5
         )
     except GatedRepoError as error:
         failure = _failure(card, "gated", f"status {_code(error)}")
@@ -154,7 +159,7 @@ def _checked(card: Card, patterns: Sequence[str], found: Fetched) -> Fetched:
 def _listing(card: Card) -> list[str]:
     """Return the names of the files on the hub; empty where it does not tell."""
     try:
-        return huggingface_hub.HfApi().list_repo_files(card.hub, repo_type="dataset", revision=card.revision)
+        return huggingface_hub.HfApi().list_repo_files(card.hub, repo_type="dataset", revision=card.revision or None)
     except (OSError, ValueError):
         log.debug("the hub did not list %s", card.hub)
         return []

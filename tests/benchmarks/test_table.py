@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.errors import InputError
@@ -269,6 +269,7 @@ def test_a_table_that_changed_is_noticed(tmp_path):
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5))
 def test_any_text_survives_a_csv_byte_for_byte(tmp_path_factory, rows):
     import csv
@@ -285,6 +286,7 @@ def test_any_text_survives_a_csv_byte_for_byte(tmp_path_factory, rows):
         assert found == rows
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["t.csv", "t.tsv", "t.jsonl", "t.json", "t.parquet"]))
 def test_any_bytes_are_read_or_refused_by_file(tmp_path_factory, data, name):
     path = tmp_path_factory.mktemp("any") / name
