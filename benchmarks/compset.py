@@ -77,7 +77,9 @@ class CompoSET:
         self._tiers = sources.choose(tiers, TIERS, option="benchmark.tiers")
         self._known = tuple(full.expected)
         self._subsets = _edit_types(subsets, self._known)
-        wanted = sources.Wanted((TABLE, SCENES, CAPTIONS), patterns=_patterns(fetch_images=fetch_images))
+        wanted = sources.Wanted(
+            (TABLE, SCENES, CAPTIONS), patterns=_patterns(fetch_images=fetch_images), required=(TABLE,)
+        )
         if _source(source, root) == "sample":
             found = _draw(sample or {}, cache, "benchmark.source=sample asks for it")
         elif source == "release" or root is not None:
@@ -166,7 +168,7 @@ def _release_or_sample(
         return _release(card, None, wanted)
     except NotAvailableError as error:
         why = f"{error.what} ({error.got})" if error.got else error.what
-    log.warning("%s: %s", SAID, why)
+    log.info("%s: %s", SAID, why)
     return _draw(sample, cache, why)
 
 
@@ -185,11 +187,20 @@ def _draw(sample: Mapping[str, Any], cache: str | Path | None, why: str) -> Foun
     spec = importlib.import_module(GENERATOR).specification(**drawn)
     folder = _cache(cache) / "tableaux" / spec.digest[:12]
     if not (folder / TABLE).is_file():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        importlib.import_module(f"{GENERATOR}.release").write(spec, folder)
+        _write(spec, folder)
     told = ", ".join(f"{name} {value}" for name, value in drawn.items())
     place = sources.Place(folder, "sample", f"bundled sample ({told})", spec.digest)
     return Found(place, (f"{SAID}: {why}.",))
+
+
+def _write(spec: Any, folder: Path) -> None:  # noqa: ANN401 - the generator's own type, loaded by name
+    """Write the sample, unless another process just did."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        importlib.import_module(f"{GENERATOR}.release").write(spec, folder)
+    except (InputError, OSError):
+        if not (folder / TABLE).is_file():
+            raise
 
 
 def _cache(cache: str | Path | None) -> Path:
@@ -207,7 +218,7 @@ def _check(card: Card, place: sources.Place) -> sources.Checked:
 
 
 def _patterns(*, fetch_images: bool) -> tuple[str, ...]:
-    return ("variations.parquet", "scenes.parquet", "scene_captions.parquet", *(("images/*",) if fetch_images else ()))
+    return (TABLE, SCENES, CAPTIONS, *(("images/*",) if fetch_images else ()))
 
 
 def _source(source: str, root: str | Path | None) -> str:

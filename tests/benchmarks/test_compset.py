@@ -48,7 +48,7 @@ def write(folder, rows=ROWS, scenes=(SCENE,)):
 
 @pytest.fixture
 def no_hub(monkeypatch):
-    def fetch(card, patterns):
+    def fetch(card, patterns, required):
         raise NotAvailableError("the hub cannot be reached", status="unreachable", got="no answer within 4 s")
 
     monkeypatch.setattr(hub, "fetch", fetch)
@@ -165,13 +165,27 @@ def test_a_wrong_root_never_falls_back(tmp_path, generator):
 def test_the_hub_comes_before_the_sample(tmp_path, generator, monkeypatch):
     seen = []
     found = hub.Fetched(write(tmp_path), "c" * 40)
-    monkeypatch.setattr(hub, "fetch", lambda _, patterns: seen.append(patterns) or found)
+    monkeypatch.setattr(hub, "fetch", lambda _, patterns, __: seen.append(patterns) or found)
     mine = CompoSET(CARD)
     assert (mine.provenance.origin, mine.provenance.revision) == ("hub", "c" * 40)
     assert "c" * 40 in mine.provenance.notices[0]
     CompoSET(CARD, fetch_images=True)
     assert [("images/*" in patterns) for patterns in seen] == [False, True]
     assert not generator.written
+
+
+def test_two_processes_may_draw_at_once(tmp_path, generator, monkeypatch):
+    module = sys.modules["benchmarks.tableaux.release"]
+
+    def lost_the_race(spec, out):
+        write(out)
+        raise InputError("the folder is not empty", where=str(out))
+
+    monkeypatch.setattr(module, "write", lost_the_race)
+    assert len(list(CompoSET(CARD, cache=tmp_path, source="sample"))) == 9
+    monkeypatch.setattr(module, "write", lambda spec, out: (_ for _ in ()).throw(InputError("disk full")))
+    with pytest.raises(InputError, match="disk full"):
+        CompoSET(CARD, cache=tmp_path / "other", source="sample")
 
 
 def test_a_broken_download_is_no_reason_for_the_sample(tmp_path, generator, monkeypatch):

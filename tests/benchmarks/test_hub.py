@@ -93,6 +93,24 @@ def test_a_partial_cache_is_not_enough(monkeypatch, tmp_path):
     assert failure(patterns=("a.json", "b.json")).status == "unreachable"
 
 
+def test_a_partial_cache_will_do_where_only_optional_files_are_missing(monkeypatch, tmp_path):
+    snapshot = tmp_path / "datasets--org--demo" / "snapshots" / COMMIT
+    snapshot.mkdir(parents=True)
+    (snapshot / "a.json").write_text("{}")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    asked = []
+    monkeypatch.setattr(hub, "probe", lambda *_, **__: asked.append(1) or "no connection")
+    assert hub.fetch(CARD, ("a.json", "images/*"), ("a.json",)).folder == snapshot
+    assert asked == [1]
+
+
+def test_an_optional_file_may_be_absent_from_the_hub(fake):
+    (fake.folder / "a.json").write_text("{}")
+    assert hub.fetch(CARD, ("a.json", "b.json"), ("a.json",)).folder == fake.folder
+    assert failure(patterns=("a.json", "b.json")).status == "absent"
+
+
 def test_offline_mode_is_obeyed(fake, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     error = failure()

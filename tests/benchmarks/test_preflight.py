@@ -112,10 +112,10 @@ def test_missing_images(tmp_path):
 def test_a_quarter_million_pairs_need_little_memory():
     import tracemalloc
 
-    rows = (make(f"subset:{number}", cluster=str(number // 3)) for number in range(20_000))
+    rows = (make(f"subset:{number}", cluster=str(number // 3)) for number in range(4_000))
     tracemalloc.start()
     preflight(rows)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # 20,000 ids and 6,667 clusters of 16 bytes with their dictionary: about 200 bytes each at most.
-    assert peak < 20_000 * 300
+    # 4,000 ids and 1,334 clusters of 16 bytes with their dictionary: about 200 bytes each at most.
+    assert peak < 4_000 * 300

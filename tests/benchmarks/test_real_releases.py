@@ -69,6 +69,14 @@ def test_the_unrefined_files_given_for_the_refined_ones_are_noticed():
     assert len(preflight(mine, mine.card.expected).notices) == 7
 
 
+def test_compset_expects_the_papers_counts():
+    # Table 2 of the paper: 16 edit types, 1,776 variations; three tiers each: 5,328.
+    expected = card("compset")["expected"]
+    assert len(expected) == 16
+    assert sum(expected.values()) == 3 * 1776
+    assert expected["swap_role"] == 3 * 45
+
+
 VALSE = {"existence": 505, "plurals": 851, "counting-hard": 868, "actant-swap": 949, "foil-it": 943}
 
 

@@ -59,7 +59,7 @@ def test_a_root_never_asks_the_hub(tmp_path, monkeypatch):
 
 
 def test_the_hub_is_asked_without_a_root(tmp_path, monkeypatch):
-    monkeypatch.setattr(hub, "fetch", lambda _, patterns: hub.Fetched(tmp_path / patterns[0], "abc"))
+    monkeypatch.setattr(hub, "fetch", lambda _, patterns, __: hub.Fetched(tmp_path / patterns[0], "abc"))
     card = Card("Demo", "", "", "MIT", "1x2", "a", "h", hub="org/demo", revision="main")
     place = sources.locate(card, None, Wanted(("a.json",), patterns=("p",)))
     assert (place.folder, place.origin, place.location, place.revision) == (tmp_path / "p", "hub", "org/demo", "abc")

@@ -135,6 +135,20 @@ def test_two_images_make_a_square(tmp_path):
     assert one.cluster == "s1"
 
 
+def test_published_headers_are_understood(tmp_path):
+    vismin = "image_path,caption,edited_image_path,edited_caption,edit_id\nx.png,a,y.png,b,e1\n"
+    bivlc = "image,caption,negative_caption,negative_image,type,subtype\nx.png,a,b,y.png,replace,obj\n"
+    for text in (vismin, bivlc):
+        (one,) = table(tmp_path, text)
+        assert one.captions == ("a", "b")
+        assert [image.key for image in one.images] == ["x.png", "y.png"]
+        assert one.gold.tolist() == [[True, False], [False, True]]
+    # Two captions that each belong to one of two images must not be read as two positives.
+    for suffixes in ((0, 1), (1, 2)):
+        head = ",".join(f"{name}_{suffix}" for name in ("caption", "image") for suffix in suffixes)
+        assert "looks like the foil" in refusal(tmp_path, f"id,{head}\n1,a,b,x.png,y.png\n")
+
+
 def test_two_images_and_one_caption_choose_the_image(tmp_path):
     (one,) = table(tmp_path, "caption,image,image_foil\na,x.png,y.png\n")
     assert one.shape == (2, 1)

@@ -1,5 +1,6 @@
 """Contracts of every benchmark in conf/: composes, instantiates, has a complete card, yields sound instances."""
 
+import importlib.util
 import itertools
 import re
 from pathlib import Path
@@ -44,6 +45,10 @@ def present(request, tmp_path):
     if name == "table":
         (tmp_path / "t.csv").write_text("caption,foil,kind\na,b,x\nc,d,y\ne,f,x\n")
         return [f"benchmark.path={tmp_path}/t.csv"]
+    if name == "compset":
+        if importlib.util.find_spec("benchmarks.tableaux.release") is None:
+            pytest.skip("the generator of the sample is not there")
+        return ["benchmark.source=sample", f"benchmark.cache={tmp_path}"]
     if name not in ROOTS:
         pytest.skip(f"no files of {name} at hand")
     if not (DATA / ROOTS[name]).is_dir():
@@ -91,12 +96,9 @@ def test_what_it_cites_stands_in_the_bibliography(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_root_is_refused_with_a_next_step(name, tmp_path):
-    if name == "table":
-        overrides = [f"benchmark.path={tmp_path}/gone.csv"]
-    else:
-        overrides = [f"benchmark.root={tmp_path}/gone"]
+    option = "path" if name == "table" else "root"
     with pytest.raises(InstantiationException) as caught:
-        build(name, *overrides)
+        build(name, f"benchmark.{option}={tmp_path}/gone")
     cause = caught.value.__cause__
     assert isinstance(cause, InputError)
     assert cause.step
