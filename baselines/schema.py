@@ -52,6 +52,9 @@ class Task(Generic[ItemT]):
         width: Numbers per item, F.
         compute: Measure items: float64 [n, F], row by row in the order given. May raise MemoryError or torch's
             out-of-memory error; the engine then halves the batch and asks for the same items again.
+        unit: What `cost` counts, for the progress line (`tokens`, `pixels`).
+        plan: Another way to form batches than by size: takes the distinct items, the most costly first (ties by key),
+            and returns batches of positions in that list; every position exactly once, the same for the same items.
     """
 
     label: str
@@ -61,6 +64,8 @@ class Task(Generic[ItemT]):
     budget: int
     width: int
     compute: Callable[[Sequence[ItemT]], NDArray[np.float64]]
+    unit: str = "items"
+    plan: Callable[[Sequence[ItemT]], Sequence[Sequence[int]]] | None = None
 
 
 class Work(Protocol):

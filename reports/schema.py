@@ -1,10 +1,10 @@
-"""The two records that reports are made of: `Estimate` and `Finding`."""
+"""What reports are made of: `Estimate`, `Finding`, and the typed content of `record.json`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 Severity = Literal["info", "notice", "warning"]
 
@@ -73,3 +73,92 @@ class Finding:
     subset: str = ""
     instances: tuple[str, ...] = ()
     values: Mapping[str, float | int | str] = field(default_factory=dict)
+
+
+class Coverage(TypedDict):
+    """Count the instances whose images are there.
+
+    Keys: `needed` whether a selected contestant or probe needs images; `expected` instances before any was left out;
+    `present` instances with every image; `missing` ids of the others.
+    """
+
+    needed: bool
+    expected: int
+    present: int
+    missing: list[str]
+
+
+class BenchmarkFacts(TypedDict):
+    """Say what was evaluated.
+
+    Keys: `name` registry name; `card` and `provenance` as plain dictionaries; `digest` of the instances' content; `n`
+    instances; `n_by_subset`; `expected` by subset, from the card; `coverage`; `shapes` instances by shape (`1x2`).
+    """
+
+    name: str
+    card: dict[str, Any]
+    provenance: dict[str, Any]
+    digest: str
+    n: int
+    n_by_subset: dict[str, int]
+    expected: dict[str, int]
+    coverage: Coverage
+    shapes: dict[str, int]
+
+
+class CacheCounts(TypedDict):
+    """Count measurements: found in the cache, computed anew, and how often a batch was halved for memory."""
+
+    hits: int
+    computed: int
+    reductions: int
+
+
+class ContestantFacts(TypedDict):
+    """Say who scored, from what, and at what cost.
+
+    Keys: `kind`; `sees` a list of `text`, `image`; `columns` as the scorer declares them; `signature` the long form;
+    `short` the short form; `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances.
+    """
+
+    kind: Literal["blind", "model"]
+    sees: list[str]
+    columns: list[str]
+    signature: dict[str, str]
+    short: str
+    seconds: float
+    cache: CacheCounts
+    truncated: int
+    unscored: int
+
+
+class StatisticsFacts(TypedDict):
+    """Say how intervals were made: bootstrap draws, seed, level as a proportion."""
+
+    bootstrap: int
+    seed: int
+    level: float
+
+
+class Record(TypedDict):
+    """Hold the content of `record.json`.
+
+    `format`, `status` and `config_digest` are set by the run folder whatever the caller gives. `command` repeats the
+    run when it is pasted into a shell.
+    """
+
+    format: int
+    status: str
+    started: str
+    finished: str
+    config: dict[str, Any]
+    config_digest: str
+    versions: dict[str, str]
+    git: dict[str, Any] | None
+    benchmark: BenchmarkFacts
+    contestants: dict[str, ContestantFacts]
+    statistics: StatisticsFacts
+    timings: dict[str, float]
+    notices: list[str]
+    sample: bool
+    command: NotRequired[str]

@@ -1,0 +1,125 @@
+"""The command line: `audits VERB [positional] [hydra overrides]`, exit statuses and messages."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import hydra
+from hydra.errors import HydraException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from audits import jobs, listing, overrides, rerender, run, sample, status
+from audits.config import CONF
+from audits.config_errors import explain
+from benchmarks.errors import InputError, near
+from reports import endings
+
+USAGE = """\
+audits - does this benchmark need the image?
+
+usage: audits VERB [positional] [key=value ...]     (also: python -m audits VERB ...)
+
+  run                          audit one benchmark: audits run benchmark=sugarcrepe benchmark.root=DIR
+  sample out=DIR               write the bundled sample, with or without a planted shortcut
+  list [benchmark|baseline|model|probe]
+                               what there is, and what of it is present here
+  show NAME                    the card of a benchmark, baseline, model or probe
+  report DIR                   render a finished run again
+
+Overrides are Hydra's: `audits run --cfg job` prints the configuration, `-m` sweeps, lists select several
+('baseline=[length,likelihood]'), `none` selects nothing. Own data: audits run benchmark=table benchmark.path=mine.csv
+
+exit status: 0 done, 3 mistake in the input, 4 fault of ours (1 and 2 belong to gates)
+"""
+
+
+class Verb(NamedTuple):
+    """Say what a verb runs, under which top configuration, and which key a bare word goes to."""
+
+    job: Callable[[DictConfig], status.Exit]
+    positional: str = ""
+
+
+VERBS = {
+    "run": Verb(run.job),
+    "sample": Verb(sample.job),
+    "list": Verb(listing.list_job, "kind"),
+    "show": Verb(listing.show_job, "name"),
+    "report": Verb(rerender.job, "dir"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status (see `status.Exit`)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    traces = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    _quiet_libraries()
+    try:
+        return int(_dispatch(words))
+    except (InputError, HydraException, OmegaConfBaseException) as error:
+        if traces:
+            traceback.print_exc()
+        endings.error(_explained(error, words))
+        return status.Exit.INPUT
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; the same command with the same out= goes on where this one stopped\n")
+        return status.Exit.INTERRUPTED
+    except SystemExit as stop:
+        # argparse, inside Hydra, ends this way on a wrong flag (2) and on --help (0).
+        return status.Exit.INPUT if stop.code not in (0, None) else status.Exit.DONE
+    except Exception as error:
+        if traces:
+            traceback.print_exc()
+        endings.fault(error, jobs.keep_traceback(error))
+        return status.Exit.FAULT
+
+
+def _dispatch(words: list[str]) -> status.Exit:
+    """Run the verb that the first word names."""
+    if not words or words[0] in {"-h", "--help", "help"}:
+        sys.stdout.write(USAGE)
+        return status.Exit.DONE
+    name, rest = words[0], words[1:]
+    if name not in VERBS:
+        raise InputError(
+            f"no verb is called {name!r}",
+            expected=", ".join(VERBS),
+            step=near(name, VERBS) or "see `audits --help`",
+        )
+    verb = VERBS[name]
+    translated = overrides.translate(rest, positional=verb.positional, verb=name)
+    _hydra(name, verb, translated)
+    return status.collect()
+
+
+def _hydra(name: str, verb: Verb, translated: list[str]) -> None:
+    """Hand over to Hydra, which composes the configuration and calls the verb's job once, or once per sweep job."""
+    # Without this Hydra prints its own message and exits with 1, which is kept for the gate.
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    sys.argv = ["audits", *translated]
+    entry = hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)(jobs.Job(name, verb.job))
+    entry()
+
+
+def _explained(error: Exception, words: list[str]) -> InputError:
+    return error if isinstance(error, InputError) else explain(error, words)
+
+
+def _quiet_libraries() -> None:
+    """Keep bars and chatter of libraries off: there is one progress line, and it is ours."""
+    for name, value in {
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "TQDM_DISABLE": "1",
+    }.items():
+        os.environ.setdefault(name, value)
+    logging.captureWarnings(capture=True)

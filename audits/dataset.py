@@ -1,0 +1,146 @@
+"""The instances of a run: what is selected of a benchmark, and its roster.
+
+Instances themselves are never all held; the roster (ids, subsets, clusters, gold) is, since every statistic needs it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audits.statistics.layout import Layout
+from benchmarks.errors import InputError
+from benchmarks.preflight import Coverage, Preflight, missing_images, preflight
+from benchmarks.schema import Benchmark, Instance, Shape
+
+Missing = Literal["error", "exclude"]
+SHOWN = 5
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Roster:
+    """Hold what scoring and statistics need of n instances, without text or images.
+
+    Attributes:
+        ids: Instance ids [n].
+        groups: Group of each, or empty [n].
+        golds: Boolean [I, T] of each [n]; equal ones are one object.
+        shapes: (I, T) of each [n].
+        labels: Subset, cluster and tags of each.
+    """
+
+    ids: list[str]
+    groups: list[str]
+    golds: list[NDArray[np.bool_]]
+    shapes: list[Shape]
+    labels: Layout
+
+
+class Dataset:
+    """Iterate over the selected instances of a benchmark, again and again, in its own order.
+
+    Args:
+        benchmark: What to read.
+        limit: Only the first so many instances, or None for all.
+        excluded: Ids left out because an image is missing.
+    """
+
+    def __init__(
+        self, benchmark: Benchmark, *, limit: int | None = None, excluded: frozenset[str] = frozenset()
+    ) -> None:
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise InputError(
+                "not a number of instances", where="benchmark.limit", got=repr(limit), expected="1 or more, or null"
+            )
+        self.benchmark, self.limit, self.excluded = benchmark, limit, excluded
+
+    def __iter__(self) -> Iterator[Instance]:
+        """Yield the selected instances."""
+        for instance in islice(iter(self.benchmark), self.limit):
+            if instance.id not in self.excluded:
+                yield instance
+
+    def check(self) -> Preflight:
+        """Return counts, shapes and the content digest; refuse a repeated id.
+
+        Counts are compared with the card's only where the whole benchmark is read.
+        """
+        whole = self.limit is None and not self.excluded
+        return preflight(self, self.benchmark.card.expected if whole else None)
+
+    def roster(self, name: str) -> Roster:
+        """Read through the instances once and return what scoring and statistics need.
+
+        Args:
+            name: Registry name of the benchmark, for the tables.
+        """
+        ids, groups, golds, shapes = [], [], [], []
+        subsets: list[str] = []
+        clusters: list[str] = []
+        tags: dict[str, list[str]] = {}
+        known: dict[tuple[Shape, bytes], NDArray[np.bool_]] = {}
+        for position, instance in enumerate(self):
+            ids.append(instance.id)
+            groups.append(instance.group)
+            subsets.append(instance.subset)
+            clusters.append(instance.cluster)
+            shapes.append(instance.shape)
+            golds.append(known.setdefault((instance.shape, instance.gold.tobytes()), instance.gold))
+            for tag, value in instance.tags.items():
+                _extend(tags.setdefault(tag, []), position).append(value)
+        for column in tags.values():
+            _extend(column, len(ids))
+        return Roster(ids, groups, golds, shapes, Layout(name, subsets, clusters, tags))
+
+
+def _extend(column: list[str], length: int) -> list[str]:
+    """Fill a column up to a length with empty values, for instances that lack the tag."""
+    column.extend([""] * (length - len(column)))
+    return column
+
+
+def open_dataset(
+    benchmark: Benchmark, *, limit: int | None, missing: Missing, images: bool
+) -> tuple[Dataset, Coverage | None]:
+    """Select the instances of a run and check that the images they need are there.
+
+    Args:
+        benchmark: What to read.
+        limit: Only the first so many instances.
+        missing: What to do about an image that is needed and not there: refuse, or leave its instances out.
+        images: Whether a selected contestant or probe sees images.
+
+    Returns:
+        The instances, and the coverage, or None where no image is needed.
+
+    Raises:
+        InputError: If an image is missing and `missing` is `error`, or nothing is left.
+    """
+    if missing not in ("error", "exclude"):
+        raise InputError("unknown choice", where="benchmark.missing", got=repr(missing), expected="error or exclude")
+    dataset = Dataset(benchmark, limit=limit)
+    coverage = missing_images(dataset) if images else None
+    if coverage is None:
+        return dataset, None
+    if coverage.missing and missing == "error":
+        raise _missing(benchmark, coverage)
+    if coverage.present == 0:
+        raise InputError("there is no instance to run on", where=benchmark.provenance.location, got="0 instances")
+    return Dataset(benchmark, limit=limit, excluded=frozenset(coverage.missing)), coverage
+
+
+def _missing(benchmark: Benchmark, coverage: Coverage) -> InputError:
+    shown = ", ".join(coverage.missing[:SHOWN])
+    more = len(coverage.missing) - SHOWN
+    return InputError(
+        f"{len(coverage.missing)} of {coverage.expected} instances need an image that is not there",
+        where=benchmark.provenance.location,
+        got=shown + (f" and {more} more" if more > 0 else ""),
+        expected=benchmark.card.how_to_get_images,
+        step="get the images, or run on the rest with benchmark.missing=exclude (the report then shows the coverage)",
+    )

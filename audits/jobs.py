@@ -1,0 +1,137 @@
+"""One job of a verb: run it, turn what it raises into a message and a status, and leave nothing half-made behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from audits import status
+from audits.config import output_folder
+from audits.config_errors import explain
+from benchmarks.errors import InputError
+from reports import endings
+
+JOB_FILE = "job.json"
+LOG_FILE = "audits.log"
+TRACES = "AUDITS_TRACEBACK"
+
+
+class Job:
+    """Wrap the function of a verb into what Hydra calls, once or once per job of a sweep.
+
+    Args:
+        verb: Name of the verb.
+        function: What it does; returns how it ended.
+    """
+
+    def __init__(self, verb: str, function: Callable[[DictConfig], status.Exit]) -> None:
+        self.verb, self.function = verb, function
+
+    def __call__(self, cfg: DictConfig) -> None:
+        """Run one job; never raises, so that one failed job of a sweep does not stop the others."""
+        ended, message = self._guarded(cfg)
+        if HydraConfig.get().mode == RunMode.MULTIRUN:
+            _write_job_file(ended, message)
+        elif self.verb == "run":
+            with contextlib.suppress(OSError):
+                output_folder().rmdir()  # succeeds only where nothing was written
+        status.note(ended)
+
+    def _guarded(self, cfg: DictConfig) -> tuple[status.Exit, str]:
+        try:
+            return self.function(cfg), ""
+        except (InputError, HydraException, OmegaConfBaseException, OSError) as error:
+            known = as_input_error(error, self.verb)
+            if known is None:
+                return self._fault(error)
+            if os.environ.get(TRACES):
+                traceback.print_exc()
+            endings.error(known)
+            return status.Exit.INPUT, known.what
+        except Exception as error:
+            return self._fault(error)
+
+    def _fault(self, error: Exception) -> tuple[status.Exit, str]:
+        if os.environ.get(TRACES):
+            traceback.print_exc()
+        folder = output_folder() if self.verb == "run" else None
+        endings.fault(error, keep_traceback(error, folder))
+        return status.Exit.FAULT, f"{type(error).__name__}: {error}"
+
+
+def as_input_error(error: BaseException, verb: str) -> InputError | None:
+    """Return the mistake in the input behind an exception, or None if it is a fault of ours.
+
+    Hydra wraps what a constructor raises, so the causes are searched too.
+    """
+    link: BaseException | None = error
+    while link is not None:
+        if isinstance(link, InputError):
+            return link
+        if isinstance(link, TypeError) and "unexpected keyword argument" in str(link):
+            return InputError(
+                "an option that this leaf does not take", got=str(link), step=f"see `audits {verb} --cfg job`"
+            )
+        if isinstance(link, OSError) and link.filename and isinstance(error, OSError):
+            return InputError(
+                "a file or folder cannot be used", where=str(link.filename), got=link.strerror or str(link),
+                step="check that it exists, that it is of the right kind and that you may read or write it",
+            )  # fmt: skip
+        link = link.__cause__
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        return explain(error, [verb])
+    return None
+
+
+def keep_traceback(error: BaseException, folder: Path | None = None) -> Path:
+    """Append the traceback to the job's log file, or to a temporary file where there is no job, and return its path."""
+    text = "".join(traceback.format_exception(error))
+    if folder is not None and folder.is_dir():
+        path = folder / LOG_FILE
+    else:
+        handle, name = tempfile.mkstemp(prefix="audits-", suffix=".log")
+        os.close(handle)
+        path = Path(name)
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(text)
+    return path
+
+
+def log_to(folder: Path) -> logging.Handler:
+    """Send the records of every logger, and warnings, to the log file of a run folder; return the handler."""
+    handler = logging.FileHandler(folder / LOG_FILE, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.setLevel(logging.INFO)
+    for other in root.handlers:
+        other.setLevel(logging.ERROR)  # what a library murmurs goes to the file, not between the results
+    root.addHandler(handler)
+    return handler
+
+
+def _write_job_file(ended: status.Exit, message: str) -> None:
+    """Say at once, in the job's own folder, how it ended: the sweep's summary reads it from there."""
+    config = HydraConfig.get()
+    content = {
+        "job": int(config.job.num),
+        "overrides": [str(word) for word in config.overrides.task],
+        "status": ended.name.lower(),
+        "exit": int(ended),
+        "message": message,
+    }
+    path = output_folder() / JOB_FILE
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
+    part.replace(path)

@@ -1,0 +1,94 @@
+"""Turn what people type after a verb into Hydra overrides: positional paths, and paths with blanks or commas."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.errors import InputError
+
+# Values under these keys are paths; what follows `=` is taken as one path even where Hydra's grammar would split it.
+PATH_KEYS = ("out", "dir", "benchmark.root", "benchmark.path", "benchmark.images", "paths.*")
+# Hydra's own options that are followed by a value of theirs.
+_VALUED = {"--cfg", "-c", "--package", "-p", "--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}
+_PLAIN = re.compile(r"[\w./:@%+~-]*")
+
+
+def quote(value: str) -> str:
+    r"""Return a value quoted so that Hydra and OmegaConf read back exactly these characters.
+
+    >>> quote("my data, v=2")
+    "'my data, v=2'"
+    >>> print(quote("it's ${HOME}"))
+    'it\'s \${HOME}'
+    """
+    # OmegaConf would resolve `${`; Hydra unescapes a quote, and backslashes only where they stand before a quote.
+    text = re.sub(r"(\\*)\$\{", lambda hit: hit[1] * 2 + r"\${", value)
+    text = re.sub(r"(\\*)'", lambda hit: hit[1] * 2 + r"\'", text)
+    tail = len(text) - len(text.rstrip("\\"))
+    return f"'{text}{chr(92) * tail}'"
+
+
+def is_path_key(key: str) -> bool:
+    """Return whether the value under a configuration key is a path.
+
+    >>> is_path_key("benchmark.root"), is_path_key("+paths.coco"), is_path_key("seed")
+    (True, True, False)
+    """
+    return any(fnmatch.fnmatchcase(key.lstrip("+"), pattern) for pattern in PATH_KEYS)
+
+
+def translate(arguments: Sequence[str], *, positional: str = "", verb: str = "") -> list[str]:
+    """Return Hydra's arguments for what was typed after a verb.
+
+    Args:
+        arguments: What was typed.
+        positional: Key that takes a bare word (`dir` for `report DIR`), or empty if the verb takes none.
+        verb: For the message.
+
+    Raises:
+        InputError: If there is a bare word and the verb takes none, or a second one.
+    """
+    sweep = any(word in {"-m", "--multirun"} for word in arguments)
+    words: list[str] = []
+    bare: list[str] = []
+    valued = False
+    for word in arguments:
+        if valued or word.startswith("-"):
+            words.append(word)
+        elif _is_bare(word, positional):
+            bare.append(word)
+        else:
+            words.append(_quoted_path(word, sweep=sweep))
+        valued = word in _VALUED
+    if len(bare) > (1 if positional else 0):
+        raise _too_many(verb, bare, positional)
+    return [*words, *(f"{positional}={quote(word)}" for word in bare)]
+
+
+def _is_bare(word: str, positional: str) -> bool:
+    """Return whether a word is a positional argument; a path that exists is one even if it holds `=`."""
+    return "=" not in word and not word.startswith("~") if not positional else "=" not in word or Path(word).exists()
+
+
+def _too_many(verb: str, bare: list[str], positional: str) -> InputError:
+    takes = f"one {positional.upper()} and key=value" if positional else "key=value"
+    return InputError(
+        f"`{verb}` takes {takes} only",
+        got=" ".join(bare),
+        expected=f"for example `audits {verb} {'DIR' if positional else 'benchmark=compset'}`",
+        step=f"write `{bare[-1]}` as key=value, or see `audits --help`",
+    )
+
+
+def _quoted_path(word: str, *, sweep: bool) -> str:
+    """Quote the value of a path override where Hydra would read more than one path into it."""
+    key, sign, value = word.partition("=")
+    if not sign or not is_path_key(key) or _PLAIN.fullmatch(value) or value[:1] in {"'", '"'} or value == "":
+        return word
+    # In a sweep a comma separates jobs, unless the text as it stands is a path that exists.
+    if sweep and "," in value and not Path(value).exists():
+        return word
+    return f"{key}={quote(value)}"

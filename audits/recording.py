@@ -1,0 +1,138 @@
+"""What `record.json` says of a run beside its numbers: versions, git state, benchmark, contestants."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import importlib.metadata
+import json
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audits.load import Contestant
+from audits.scoring import Cells
+from baselines.engine import Counts
+from benchmarks.preflight import Coverage, Preflight
+from benchmarks.schema import Benchmark
+from reports.schema import BenchmarkFacts, ContestantFacts
+
+DISTRIBUTION = "blind-audits"
+_NOTED = (
+    "torch", "transformers", "tokenizers", "open-clip-torch", "numpy", "scipy", "pandas", "pyarrow", "hydra-core",
+)  # fmt: skip
+
+
+def version() -> str:
+    """Return the toolkit's version, or `unknown` where it runs from a folder that was never installed."""
+    try:
+        return importlib.metadata.version(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def now() -> str:
+    """Return the time in UTC, ISO 8601 to the second."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, the toolkit and the libraries that numbers depend on."""
+    found = {"python": platform.python_version(), DISTRIBUTION: version()}
+    for name in _NOTED:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def git_state() -> dict[str, Any] | None:
+    """Return commit and cleanness of the toolkit's own checkout, or None where it is installed from a wheel."""
+    home = Path(__file__).resolve().parent.parent
+    if not (home / ".git").exists():
+        return None
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, check=True, timeout=20)
+        return done.stdout.strip()
+
+    try:
+        return {"commit": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def short_signature(signature: Mapping[str, str], data: str) -> str:
+    """Return the short form: data and its digest, a digest of all that the scorer declares, the toolkit's version.
+
+    The long form stands in the record under the scorer's name.
+
+    Args:
+        signature: What the scorer declares.
+        data: Benchmark and short content digest (`sugarcrepe@1a2b3c4d`).
+    """
+    text = json.dumps(dict(signature), sort_keys=True, ensure_ascii=False)
+    return f"{data}|{hashlib.sha256(text.encode()).hexdigest()[:8]}|v{version()}"
+
+
+def benchmark_facts(name: str, benchmark: Benchmark, checked: Preflight, coverage: Coverage | None) -> BenchmarkFacts:
+    """Return what the record says of the benchmark; without coverage every instance can be used."""
+    images = coverage or Coverage(checked.n, checked.n)
+    return {
+        "name": name,
+        "card": dataclasses.asdict(benchmark.card),
+        "provenance": dataclasses.asdict(benchmark.provenance),
+        "digest": checked.digest,
+        "n": checked.n,
+        "n_by_subset": dict(checked.subsets),
+        "expected": dict(benchmark.card.expected),
+        "coverage": {
+            "needed": coverage is not None,
+            "expected": images.expected,
+            "present": images.present,
+            "missing": list(images.missing),
+        },
+        "shapes": dict(checked.shapes),
+    }
+
+
+def contestant_facts(contestant: Contestant, cells: Cells, counts: Iterable[Counts], short: str) -> ContestantFacts:
+    """Return what the record says of one scorer.
+
+    Args:
+        contestant: The scorer and its kind.
+        cells: What it measured.
+        counts: What the engine counted for it.
+        short: Short form of its signature.
+    """
+    used = list(counts)
+    return {
+        "kind": contestant.kind,
+        "sees": sorted(contestant.scorer.sees),
+        "columns": list(contestant.scorer.columns),
+        "signature": dict(contestant.scorer.signature),
+        "short": short,
+        "seconds": round(cells.seconds, 3),
+        "cache": {
+            "hits": sum(one.hits for one in used),
+            "computed": sum(one.computed for one in used),
+            "reductions": sum(one.reductions for one in used),
+        },
+        "truncated": int(cells.truncated.sum()),
+        "unscored": len(set(cells.instance[_missing(cells)].tolist())),
+    }
+
+
+def _missing(cells: Cells) -> NDArray[np.bool_]:
+    """Return which cells lack a score in some column."""
+    found = np.zeros(len(cells.instance), dtype=bool)
+    for values in cells.columns.values():
+        found |= np.isnan(values)
+    return found

@@ -1,0 +1,193 @@
+"""The main job: load, preflight, score, outcomes, estimates, record, report. Nothing flows back."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig
+
+from audits import load, recording, rerender, tables
+from audits.config import identity, output_folder, plain
+from audits.dataset import Dataset, Roster, open_dataset
+from audits.jobs import log_to
+from audits.load import Contestant
+from audits.scoring import Cells, score
+from audits.statistics.estimates import Estimates, estimates
+from audits.statistics.outcomes import Outcome, outcomes
+from audits.status import Exit
+from baselines.engine import Counts, Engine
+from benchmarks.preflight import Coverage, Preflight
+from reports.progress import ConsoleProgress
+from reports.record import RunFolder
+from reports.schema import Record
+
+_log = logging.getLogger(__name__)
+
+
+class Clock:
+    """Keep the seconds of each step of a run, for the record."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time one step."""
+        started = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - started, 3)
+        _log.info("%s: %.3f s", name, self.seconds[name])
+
+
+class Inputs(NamedTuple):
+    """Hold what a run works on."""
+
+    name: str
+    dataset: Dataset
+    coverage: Coverage | None
+    panel: list[Contestant]
+    checked: Preflight
+    roster: Roster
+
+
+class Scores(NamedTuple):
+    """Hold what one contestant measured, and what the engine counted for it."""
+
+    contestant: Contestant
+    cells: Cells
+    counts: list[Counts]
+
+
+def job(cfg: DictConfig) -> Exit:
+    """Audit one benchmark into its run folder, or render the run again if the folder holds it finished."""
+    values = plain(cfg)
+    with RunFolder.open(output_folder(), identity(values, recording.version()), config=values) as folder:
+        if folder.state != "finished":
+            handler = log_to(folder.path)
+            try:
+                _audit(values, folder)
+            finally:
+                logging.getLogger().removeHandler(handler)
+                handler.close()
+        return rerender.show(folder.render())
+
+
+def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
+    clock = Clock()
+    with clock.step("load"):
+        inputs = _inputs(values)
+    record = _opening(values, inputs)
+    folder.begin(record)
+    with clock.step("instances"):
+        folder.table("instances", tables.instances(inputs.dataset))
+    with clock.step("score"):
+        scored = _score(values, inputs)
+        folder.table("scores", tables.scores(scored, inputs.roster))
+    with clock.step("outcomes"):
+        tolerance = values["statistics"]["tie_tolerance"]
+        results = _outcomes(inputs, scored, tolerance)
+        folder.table("outcomes", tables.outcomes(scored, inputs.roster, tolerance=tolerance))
+    with clock.step("estimates"):
+        found = _estimates(values, inputs, results, scored)
+    record["contestants"] = {
+        one.contestant.scorer.name: recording.contestant_facts(*one, _short(inputs, one.contestant)) for one in scored
+    }
+    record["notices"] += [f"The tag {tag} has too many values for a table of its own." for tag in found.skipped_tags]
+    record["timings"] = clock.seconds
+    record["finished"] = recording.now()
+    folder.finish(record, found.rows, [])
+
+
+def _inputs(values: Mapping[str, Any]) -> Inputs:
+    """Load the benchmark and the contestants, and check that what they need is there."""
+    options = values["benchmark"]
+    benchmark = load.benchmark(values)
+    panel = load.contestants(values)
+    dataset, coverage = open_dataset(
+        benchmark,
+        limit=options["limit"],
+        missing=options["missing"],
+        images=any("image" in one.scorer.sees for one in panel),
+    )
+    checked = dataset.check()
+    return Inputs(options["name"], dataset, coverage, panel, checked, dataset.roster(options["name"]))
+
+
+def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
+    """Return the record as it stands before anything is scored."""
+    provenance = inputs.dataset.benchmark.provenance
+    options = values["statistics"]
+    words = [str(word) for word in HydraConfig.get().overrides.task]
+    return {
+        "format": 0,
+        "status": "",
+        "config_digest": "",
+        "command": shlex.join(["audits", "run", *words]),
+        "started": recording.now(),
+        "finished": "",
+        "config": dict(values),
+        "versions": recording.versions(),
+        "git": recording.git_state(),
+        "benchmark": recording.benchmark_facts(inputs.name, inputs.dataset.benchmark, inputs.checked, inputs.coverage),
+        "contestants": {},
+        "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
+        "timings": {},
+        "notices": [*provenance.notices, *inputs.checked.notices],
+        "sample": provenance.origin == "sample",
+    }
+
+
+def _score(values: Mapping[str, Any], inputs: Inputs) -> list[Scores]:
+    """Run every contestant over the same instances."""
+    scored = []
+    cache = Path(values["paths"]["cache"]) / "scores.sqlite"
+    for one in inputs.panel:
+        with Engine(cache, ConsoleProgress()) as engine:
+            cells = score(one.scorer, inputs.dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
+            scored.append(Scores(one, cells, list(engine.counts.values())))
+    return scored
+
+
+def _outcomes(inputs: Inputs, scored: list[Scores], tolerance: float) -> dict[str, dict[str, Outcome]]:
+    """Return the outcomes of every scorer column by metric."""
+    roster = inputs.roster
+    return {
+        one.full_name(column): outcomes(
+            cells.grids(column, roster.shapes), roster.golds, sees=one.scorer.sees, tolerance=tolerance
+        )
+        for one, cells, _ in scored
+        for column in one.scorer.columns
+    }
+
+
+def _short(inputs: Inputs, contestant: Contestant) -> str:
+    """Return the short form of a contestant's signature on these data."""
+    data = f"{inputs.name}@{inputs.checked.digest[:8]}"
+    return recording.short_signature(contestant.scorer.signature, data)
+
+
+def _estimates(
+    values: Mapping[str, Any], inputs: Inputs, results: Mapping[str, Mapping[str, Outcome]], scored: list[Scores]
+) -> Estimates:
+    """Return the estimates of every column and metric, each with the short form of its signature."""
+    options = values["statistics"]
+    signatures = {
+        one.contestant.full_name(column): _short(inputs, one.contestant)
+        for one in scored
+        for column in one.contestant.scorer.columns
+    }
+    return estimates(
+        results,
+        inputs.roster.labels,
+        signatures=signatures,
+        draws=options["bootstrap"],
+        seed=options["seed"],
+        confidence=options["level"],
+    )

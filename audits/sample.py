@@ -1,0 +1,38 @@
+"""Write a tableaux sample in CompoSET's release layout."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from audits.config import plain
+from audits.status import Exit
+from benchmarks import tableaux
+from benchmarks.errors import InputError
+from benchmarks.tableaux import release
+
+
+def job(cfg: DictConfig) -> Exit:
+    """Write the sample that the configuration describes and say what it is.
+
+    Raises:
+        InputError: If the folder is not empty, or an option is out of range.
+    """
+    values = plain(cfg)
+    if values["images"]:
+        raise InputError(
+            "the sample's images cannot be drawn yet",
+            where="images=true",
+            step="write captions only with images=false; every image-blind audit runs on them",
+        )
+    spec = tableaux.specification(values["scenes"], values["seed"], values["shortcut"], values["strength"])
+    out = Path(values["out"])
+    release.write(spec, out)
+    sys.stdout.write(
+        f"{out}: {values['scenes']} scenes, seed {values['seed']}, shortcut {values['shortcut']} "
+        f"at strength {values['strength']}, specification {spec.digest[:12]}\n"
+        f"audit it: audits run benchmark=compset benchmark.root={out}\n"
+    )
+    return Exit.DONE

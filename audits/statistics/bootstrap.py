@@ -1,0 +1,185 @@
+"""Cluster bootstrap over per-cluster sums: whole clusters are drawn with replacement, all columns from the same draws.
+
+What a column gets depends on the seed, the number of clusters and the column alone, bit for bit: not on the columns
+beside it, the size of a chunk or the order in which a matrix product adds. Draws come from one stream, and sums are
+rounded to a grid of their own (relative 1e-16 of the largest possible total), on which integer-weighted sums are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audits.statistics.intervals import Interval
+from audits.statistics.sums import ClusterSums, Floats, Ints, cluster_sums
+
+DRAWS = 10_000
+SEED = 42
+CHUNK_CELLS = 2_000_000
+"""Weights held at once (16 MB as float64)."""
+
+
+def weights(n_clusters: int, *, draws: int = DRAWS, seed: int = SEED, chunk: int | None = None) -> Iterator[Floats]:
+    """Yield how often each cluster was drawn, in chunks of draws.
+
+    Args:
+        n_clusters: K, the number of clusters to draw from, with replacement, K at a time.
+        draws: B, the number of draws in all.
+        seed: Seed of the generator.
+        chunk: Draws per chunk; changes nothing but memory.
+
+    Yields:
+        Float64 [b, K] of whole numbers, each row adding up to K.
+
+    >>> [part.sum(axis=1).tolist() for part in weights(3, draws=3, seed=0, chunk=2)]
+    [[3.0, 3.0], [3.0]]
+    """
+    rng = np.random.default_rng(seed)
+    size = chunk or max(1, CHUNK_CELLS // max(n_clusters, 1))
+    for start in range(0, draws, size):
+        rows = min(size, draws - start)
+        drawn = rng.integers(0, n_clusters, size=(rows, n_clusters))
+        drawn += np.arange(rows)[:, None] * n_clusters
+        counts = np.bincount(drawn.ravel(), minlength=rows * n_clusters)
+        yield counts.reshape(rows, n_clusters).astype(np.float64)
+
+
+def _on_grid(sums: Floats, n_clusters: int) -> Floats:
+    """Round to a power-of-two grid so coarse that n_clusters times the largest sum still has 53 bits."""
+    largest = float(np.abs(sums).max(initial=0.0)) * n_clusters
+    if largest == 0:
+        return sums
+    quantum = 2.0 ** (ceil(log2(largest)) - 52)
+    rounded: Floats = np.round(sums / quantum) * quantum
+    return rounded
+
+
+class _Bundle:
+    """Hold columns that have the same clusters, so that one slice of the weights serves them all."""
+
+    def __init__(self, columns: Sequence[ClusterSums], places: Sequence[int], n_clusters: int) -> None:
+        self.places = np.array(places)
+        self.index: Ints = columns[0].index
+        self.sums = np.stack([_on_grid(column.sums, n_clusters) for column in columns], axis=1)
+        counts = np.stack([_on_grid(column.counts, n_clusters) for column in columns])
+        distinct, inverse = np.unique(counts, axis=0, return_inverse=True)
+        self.counts, self.inverse = distinct.T, inverse.ravel()
+
+    def means(self, drawn: Floats) -> Floats:
+        """Return the pooled mean of each column in each draw, NaN where none of its clusters was drawn."""
+        part = drawn if len(self.index) == drawn.shape[1] else drawn[:, self.index]
+        below = (part @ self.counts)[:, self.inverse]
+        found: Floats = np.divide(part @ self.sums, below, out=np.full_like(below, np.nan), where=below > 0)
+        return found
+
+
+def _bundles(columns: Sequence[ClusterSums], n_clusters: int) -> list[_Bundle]:
+    places: dict[bytes, list[int]] = {}
+    for place, column in enumerate(columns):
+        places.setdefault(column.index.tobytes(), []).append(place)
+    return [_Bundle([columns[place] for place in found], found, n_clusters) for found in places.values()]
+
+
+def replicates(
+    columns: Sequence[ClusterSums],
+    n_clusters: int,
+    *,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    chunk: int | None = None,
+) -> Floats:
+    """Return the pooled mean of every column in every draw.
+
+    Args:
+        columns: M columns over the same clusters; each may lack some of them.
+        n_clusters: K, the number of clusters to draw from.
+        draws: B.
+        seed: Seed of the draws; equal seeds give equal draws whatever the columns.
+        chunk: Draws per chunk; changes nothing but memory.
+
+    Returns:
+        Float64 [B, M]; NaN where a draw holds no row of the column.
+
+    Source: composet2026, app. C (resample scenes, pooled mean over the rows of the drawn scenes).
+
+    >>> column = cluster_sums(np.array([1.0, 1.0, 0.0]), np.array([0, 0, 1]))
+    >>> sorted(set(replicates([column], 2, draws=50, seed=0)[:, 0].round(3).tolist()))
+    [0.0, 0.667, 1.0]
+    """
+    found = np.full((draws, len(columns)), np.nan)
+    bundles = _bundles(columns, n_clusters)
+    row = 0
+    for drawn in weights(n_clusters, draws=draws, seed=seed, chunk=chunk):
+        for bundle in bundles:
+            found[row : row + len(drawn), bundle.places] = bundle.means(drawn)
+        row += len(drawn)
+    return found
+
+
+def percentile(drawn: Floats, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the percentile bounds of each column, over the draws in which it has a value.
+
+    Args:
+        drawn: Float64 [B, M].
+        confidence: Nominal coverage.
+
+    Returns:
+        Lower and upper bounds, float64 [M]; NaN where a column has no value in any draw.
+
+    Source: efron1993, ch. 13.
+
+    >>> low, high = percentile(np.arange(101.0)[:, None], confidence=0.9)
+    >>> low.round(6), high.round(6)
+    (array([5.]), array([95.]))
+    """
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
+    whole = ~np.isnan(drawn).any(axis=0)
+    if whole.any():
+        low[whole], high[whole] = np.quantile(drawn[:, whole], tails, axis=0)
+    for place in np.flatnonzero(~whole).tolist():
+        kept = drawn[:, place][~np.isnan(drawn[:, place])]
+        if len(kept):
+            low[place], high[place] = np.quantile(kept, tails)
+    return low, high
+
+
+def bootstrap(
+    values: NDArray[np.float64], clusters: Ints, *, draws: int = DRAWS, seed: int = SEED, confidence: float = 0.95
+) -> list[Interval]:
+    """Return the cluster bootstrap interval of each column's pooled mean, all from the same draws.
+
+    For a comparison pass the difference of two contestants as a column (`sums.paired`).
+
+    Args:
+        values: Float64 [n, M], NaN where a row does not enter a column.
+        clusters: Code of each row's cluster, int64 [n].
+        draws: B.
+        seed: Seed of the draws.
+        confidence: Nominal coverage.
+
+    Returns:
+        M intervals.
+
+    Source: composet2026, app. C; efron1993, ch. 13.
+
+    >>> [found] = bootstrap(np.array([[1.0], [1.0], [0.0], [0.0]]), np.array([0, 0, 1, 1]), draws=100)
+    >>> found
+    Interval(low=0.0, high=1.0, method='cluster bootstrap (B=100)', seed=42)
+    """
+    columns = [cluster_sums(values[:, place], clusters) for place in range(values.shape[1])]
+    n_clusters = int(clusters.max(initial=-1)) + 1
+    low, high = percentile(replicates(columns, n_clusters, draws=draws, seed=seed), confidence=confidence)
+    return [Interval(*bounds, method(draws), seed) for bounds in zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def method(draws: int) -> str:
+    """Return the name of the interval.
+
+    >>> method(10_000)
+    'cluster bootstrap (B=10000)'
+    """
+    return f"cluster bootstrap (B={draws})"

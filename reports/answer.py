@@ -1,0 +1,208 @@
+"""The answer in words, made of estimates alone: it claims no more than they measured."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from reports.index import (
+    OPPOSITE,
+    SANITY,
+    Contestant,
+    Index,
+    distance,
+    excludes_chance,
+    interval_text,
+    measure,
+    value_text,
+)
+from reports.schema import Estimate, Record
+from reports.text import Line, Span, count, joined, line, name, plural, short_percent
+
+_NORMALISATION = {
+    **{"unnorm": "unnormalised likelihood", "norm": "per-token likelihood", "char": "per-character likelihood"},
+    "byte": "per-byte likelihood",
+}
+_STRONGEST = 3
+
+
+class Answer(NamedTuple):
+    """Hold the answer: one leading sentence, points, and what limits them."""
+
+    lead: Line
+    points: tuple[Line, ...]
+    limits: tuple[Line, ...]
+
+
+class Candidate(NamedTuple):
+    """Hold a blind column with what was measured of it."""
+
+    contestant: Contestant
+    metric: str
+    pooled: Estimate
+    subsets: list[Estimate]
+    chosen: bool
+
+    @property
+    def strong_subsets(self) -> list[Estimate]:
+        """Return the subsets whose intervals exclude chance, the farthest from chance first."""
+        return sorted(filter(excludes_chance, self.subsets), key=distance, reverse=True)
+
+
+def build_answer(record: Record, index: Index) -> Answer:
+    """Return the answer in words."""
+    blind = _candidates(index)
+    if not blind:
+        return Answer(_nothing_run(index), _model_points(index), ())
+    ranked = sorted(blind, key=lambda item: distance(item.pooled), reverse=True)
+    pooled = [item for item in ranked if excludes_chance(item.pooled)]
+    partly = [item for item in ranked if not excludes_chance(item.pooled) and item.strong_subsets]
+    neither = [item for item in ranked if not excludes_chance(item.pooled) and not item.strong_subsets]
+    lead = _lead(pooled, partly, ranked[0].pooled)
+    points = [_strongest(item) for item in pooled[:1] if item.strong_subsets]
+    points += [_point(item) for item in pooled[1:]]
+    points += [_partly(item) for item in partly]
+    points += [_neither(neither)] if neither and (pooled or partly) else []
+    return Answer(lead, (*points, *_model_points(index)), _limits(record, pooled + partly, blind))
+
+
+def _candidates(index: Index) -> list[Candidate]:
+    """Return the blind columns; of the two directions of one cue, only the one that does better when pooled."""
+    found: dict[str, Candidate] = {}
+    for contestant in index.contestants:
+        metric = index.headline(contestant)
+        pooled = index.find(contestant.scorer, metric)
+        if contestant.kind != "blind" or contestant.owner == SANITY or pooled is None:
+            continue
+        stem, _, direction = contestant.scorer.rpartition(":")
+        key = stem if direction in OPPOSITE else contestant.scorer
+        twin = found.get(key)
+        item = Candidate(contestant, metric, pooled, index.by_subset(contestant.scorer, metric), twin is not None)
+        if twin is not None and twin.pooled.value >= pooled.value:
+            item = twin._replace(chosen=True)
+        found[key] = item
+    return list(found.values())
+
+
+def _nothing_run(index: Index) -> Line:
+    if any(contestant.owner == SANITY for contestant in index.contestants):
+        return line(
+            "Only the constant baseline ran, a check of the tie rule: whether there is a shortcut is not known."
+        )
+    return line("No blind baseline ran: whether this benchmark needs the image is not known from this run.")
+
+
+def _lead(pooled: list[Candidate], partly: list[Candidate], any_estimate: Estimate) -> Line:
+    if pooled:
+        first = pooled[0]
+        without = "text" if first.contestant.sees == {"image"} else "image"
+        return line(f"Without the {without}, ", *_phrase(first), " ", *_verb(first), *_share(first.pooled), ".")
+    n = f"n = {count(any_estimate.n)}, {plural(any_estimate.n_clusters, 'cluster')}"
+    if partly:
+        where = {estimate.subset for item in partly for estimate in item.strong_subsets}
+        text = f"Over all instances no blind baseline's interval excludes chance ({n}), but in "
+        return line(text, f"{plural(len(where), 'subset')} at least one does.")
+    text = f"No blind baseline's interval excludes chance here ({n}); that is not a proof that there is no shortcut."
+    return line(text)
+
+
+def _phrase(item: Candidate) -> Line:
+    """Return what a baseline does, in words where they are known, else its name."""
+    parts = item.contestant.scorer.split(":")
+    chosen = " (direction chosen on these data)" if item.chosen else ""
+    if parts[0] == "likelihood" and len(parts) >= 3 and parts[-1] in _NORMALISATION:
+        return line(f"{_NORMALISATION[parts[-1]]} (", name(":".join(parts[1:-1])), ")")
+    if parts[0] == "length" and len(parts) == 3 and parts[2] in OPPOSITE:
+        return line(f"taking the caption with {parts[2]} ", _unit(parts[1]), chosen)
+    return line(name(item.contestant.scorer), chosen)
+
+
+def _unit(unit: str) -> Span:
+    return Span(unit) if unit in ("words", "characters", "tokens") else name(unit)
+
+
+def _verb(item: Candidate) -> Line:
+    side = "image" if item.contestant.sees == {"image"} else "caption"
+    if item.metric.startswith("accuracy"):
+        rule = "" if item.metric == "accuracy" else f" ({item.metric.removeprefix('accuracy_')} of several)"
+        return line(f"picks the matching {side}{rule} in ")
+    return line(f"prefers the base {side} in ")
+
+
+def _share(estimate: Estimate) -> Line:
+    below = ", below it" if estimate.high < estimate.chance else ""
+    if below and measure(estimate.metric).fixed == 0.0:
+        below += "; a scorer that does not see the edit gets 0"
+    text = f"{value_text(estimate)} % {interval_text(estimate)} of {count(estimate.n)}"
+    return line(f"{text} (chance {short_percent(estimate.chance)} %{below})")
+
+
+def _value(estimate: Estimate) -> Line:
+    return line(f"{value_text(estimate)} % {interval_text(estimate)}")
+
+
+def _capital(sentence: Line) -> Line:
+    first = sentence[0]
+    if first.kind != "ours":
+        return sentence
+    return (first._replace(text=first.text[:1].upper() + first.text[1:]), *sentence[1:])
+
+
+def _subset_values(item: Candidate) -> Line:
+    strong = item.strong_subsets
+    shown = [line(name(estimate.subset), " ", *_value(estimate)) for estimate in strong[:_STRONGEST]]
+    more = len(strong) - len(shown)
+    return (*joined(shown), *line(f" and {more} more" if more else ""))
+
+
+def _strongest(item: Candidate) -> Line:
+    return line("Its intervals exclude chance most clearly on ", *_subset_values(item), ".")
+
+
+def _point(item: Candidate) -> Line:
+    below = ", below chance" if item.pooled.high < item.pooled.chance else ""
+    head = (*_capital(_phrase(item)), *line(": "), *_value(item.pooled), *line(below))
+    tail = line("; by subset ", *_subset_values(item)) if item.strong_subsets else ()
+    return (*head, *tail, *line("."))
+
+
+def _partly(item: Candidate) -> Line:
+    head = (*_capital(_phrase(item)), *line(": "), *_value(item.pooled), *line(", which includes chance; but "))
+    return (*head, *_subset_values(item), *line("."))
+
+
+def _neither(items: list[Candidate]) -> Line:
+    shown = [line(*_phrase(item), " ", *_value(item.pooled)) for item in items]
+    return line("Not told apart from chance, pooled or in any subset: ", *joined(shown), ".")
+
+
+def _limits(record: Record, claimed: list[Candidate], blind: list[Candidate]) -> tuple[Line, ...]:
+    level = short_percent(record["statistics"]["level"])
+    limits = [line(f"Intervals are {level} % intervals, each on its own, not corrected for their number.")]
+    if claimed and len(blind) > 1:
+        limits.append(
+            line(
+                f"The baseline named first is the farthest from chance of {count(len(blind))} that ran: ",
+                "a description, since its interval does not allow for having been picked.",
+            )
+        )
+    if any(item.pooled.high < item.pooled.chance for item in claimed):
+        limits.append(line("Below chance is a regularity too: turned round, the rule would pick the other side."))
+    if any(item.metric.endswith("_preference") for item in blind):
+        limits.append(
+            line(
+                "A scorer that sees one side alone gets 0 on strict I2T, T2I and Group and ties GroupMatch, by ",
+                "construction; which side it prefers (chance 50 %) is what counts for it.",
+            )
+        )
+    return tuple(limits)
+
+
+def _model_points(index: Index) -> tuple[Line, ...]:
+    points = []
+    for contestant in index.contestants:
+        metric = index.headline(contestant)
+        pooled = index.find(contestant.scorer, metric)
+        if contestant.kind == "model" and pooled is not None:
+            title = measure(metric).title
+            points.append(line("Model under audit ", name(contestant.scorer), f": {title} ", *_share(pooled), "."))
+    return tuple(points)

@@ -1,0 +1,155 @@
+"""Render a view for a terminal. Nothing that comes from the data can style, move the cursor or be taken for markup."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from itertools import groupby
+from typing import IO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from reports.grids import Grid, Head
+from reports.layout import fit, header, label_width
+from reports.notes import Fact
+from reports.text import Line, Span, folded
+from reports.view import View
+
+_STYLES = {"ours": "", "name": "cyan", "foreign": "", "strong": "bold"}
+_PLAIN_WIDTH = 100
+
+
+def console_for(stream: IO[str], environment: Mapping[str, str] | None = None) -> Console:
+    """Return a console for a stream: no markup, and no colour unless it is a terminal and NO_COLOR is unset."""
+    environment = os.environ if environment is None else environment
+    terminal = stream.isatty()
+    columns = environment.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else _PLAIN_WIDTH
+    return Console(
+        file=stream,
+        force_terminal=terminal,
+        no_color=bool(environment.get("NO_COLOR")),
+        color_system="auto" if terminal else None,
+        width=width,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def render_terminal(view: View, console: Console) -> None:
+    """Print a view: the answer first, then tables, then where it came from.
+
+    Args:
+        view: What to show.
+        console: Where; its width decides how tables are laid out.
+    """
+    _banner(view, console)
+    _print(console, _text(view.title, console, style="bold"))
+    _print(console, _text(view.answer.lead, console, style="bold"))
+    for point in view.answer.points:
+        _item(point, console)
+    _print(console, Text())
+    for limit in view.answer.limits:
+        _print(console, _text(limit, console, style="dim"))
+    _section("Notices", view.notices, console)
+    for grid in view.grids:
+        for block in fit(grid, console.width):
+            _grid(block, console)
+    _section("Findings", view.findings, console)
+    _facts("Source", view.source, console)
+    _facts("Contestants", view.contestants, console)
+    _facts("This run", view.setup, console)
+    console.print(Text())
+    _banner(view, console)
+
+
+def _print(console: Console, text: Text) -> None:
+    console.print(text, soft_wrap=False, overflow="fold")
+
+
+def safe(text: str, console: Console) -> str:
+    """Return text that the console's encoding can write; what it cannot is shown as an escape."""
+    return text.encode(console.encoding, "backslashreplace").decode(console.encoding)
+
+
+def _text(sentence: Line, console: Console, style: str = "") -> Text:
+    text = Text(style=style)
+    for span in sentence:
+        text.append(safe(span.text, console), _STYLES[span.kind] or None)
+    return text
+
+
+def _ours(text: str, console: Console, style: str = "") -> Text:
+    return _text((Span(text),), console, style)
+
+
+def _banner(view: View, console: Console) -> None:
+    if view.banner:
+        _print(console, _ours(view.banner, console, "bold black on yellow"))
+
+
+def _item(sentence: Line, console: Console) -> None:
+    grid = Table.grid(padding=0)
+    grid.add_column(width=4)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text("  - "), _text(sentence, console))
+    console.print(grid)
+
+
+def _section(title: str, lines: tuple[Line, ...], console: Console) -> None:
+    if not lines:
+        return
+    _heading(title, console)
+    for sentence in lines:
+        _item(sentence, console)
+
+
+def _heading(title: str, console: Console) -> None:
+    console.print(Text())
+    _print(console, _ours(title, console, "bold"))
+
+
+def _grid(grid: Grid, console: Console) -> None:
+    _heading(grid.title, console)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="")
+    width = min(label_width(grid, console.width), max(console.width // 2, 8))
+    table.add_column("", width=width, overflow="fold")
+    for head in grid.columns:
+        label = "\n".join(header(head))
+        table.add_column(_ours(label, console), justify="right", vertical="bottom", overflow="fold")
+    for _, rows in groupby(zip(grid.rows, grid.cells, strict=True), key=lambda row: (row[0].section, row[0].group)):
+        _group_rows(table, list(rows), console, width=width)
+    console.print(table)
+    for note in grid.notes:
+        _print(console, _ours(note, console, "dim"))
+
+
+def _group_rows(table: Table, rows: list[tuple[Head, tuple[str, ...]]], console: Console, *, width: int) -> None:
+    first = rows[0][0]
+    if first.group:
+        label = "\n".join(folded(first.group, width))
+        table.add_row(_ours(label, console, "cyan"))
+    for head, cells in rows:
+        style = "dim" if head.foot else "cyan" if head.is_name else ""
+        indent = "  " if head.group else ""
+        label = "\n".join(indent + part for part in folded(head.label, width - len(indent)))
+        table.add_row(
+            _ours(label, console, style), *(_ours(cell, console, "dim" if head.foot else "") for cell in cells)
+        )
+
+
+def _facts(title: str, facts: tuple[Fact, ...], console: Console) -> None:
+    if not facts:
+        return
+    _heading(title, console)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    width = min(max(len(label) for label, _ in facts), max(console.width // 3, 8))
+    grid.add_column(width=width, overflow="fold")
+    grid.add_column(overflow="fold")
+    for label, sentence in facts:
+        grid.add_row(_ours("\n".join(folded(label, width)), console, "dim"), _text(sentence, console))
+    console.print(grid)
