@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from benchmarks import files, sheets, sources
 from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Card, Instance, Provenance
+from benchmarks.tableaux import Specification, release, specification
 
 log = logging.getLogger(__name__)
 SOURCES = ("auto", "release", "sample")
@@ -31,8 +31,6 @@ CATEGORY = {aspect: name for name, aspects in CATEGORIES.items() for aspect in a
 SAMPLE: Mapping[str, Any] = {"scenes": 40, "seed": 0, "shortcut": "none", "strength": 0.0}
 TABLE, SCENES, CAPTIONS = "variations.parquet", "scenes.parquet", "scene_captions.parquet"
 SCENE_TAGS = {"setting_category": "setting", "framing": "framing"}
-# Loaded by name, and only when the sample is drawn: benchmarks do not import each other.
-GENERATOR = "benchmarks.tableaux"
 SAID = "This is the bundled sample drawn by our own generator, not the released CompoSET data"
 GOLD = np.eye(2, dtype=bool)
 
@@ -184,7 +182,7 @@ def _draw(sample: Mapping[str, Any], cache: str | Path | None, why: str) -> Foun
                 step=near(name, SAMPLE),
             )
     drawn = {**SAMPLE, **sample}
-    spec = importlib.import_module(GENERATOR).specification(**drawn)
+    spec = specification(**drawn)
     folder = _cache(cache) / "tableaux" / spec.digest[:12]
     if not (folder / TABLE).is_file():
         _write(spec, folder)
@@ -193,11 +191,11 @@ def _draw(sample: Mapping[str, Any], cache: str | Path | None, why: str) -> Foun
     return Found(place, (f"{SAID}: {why}.",))
 
 
-def _write(spec: Any, folder: Path) -> None:  # noqa: ANN401 - the generator's own type, loaded by name
+def _write(spec: Specification, folder: Path) -> None:
     """Write the sample, unless another process just did."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        importlib.import_module(f"{GENERATOR}.release").write(spec, folder)
+        release.write(spec, folder)
     except (InputError, OSError):
         if not (folder / TABLE).is_file():
             raise

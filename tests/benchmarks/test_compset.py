@@ -1,16 +1,16 @@
 """CompoSET's release layout, the order in which it is looked for, and the sample that stands in."""
 
-import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks import hub, sources
+from benchmarks import compset, hub, sources
 from benchmarks.compset import CompoSET
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.schema import Card, Shape
+from benchmarks.tableaux import release
 
 EXPECTED = {"modify_color": 3, "modify_cardinality": 3, "swap_role": 3}
 CARD = Card(
@@ -58,7 +58,6 @@ def no_hub(monkeypatch):
 def generator(monkeypatch):
     """Stand for the generator: the two functions that the parser calls, with a real table behind them."""
     calls = SimpleNamespace(specified=[], written=[])
-    module, release = ModuleType("benchmarks.tableaux"), ModuleType("benchmarks.tableaux.release")
 
     def specification(scenes=40, seed=0, shortcut="none", strength=0.0):
         calls.specified.append((scenes, seed, shortcut, strength))
@@ -68,9 +67,8 @@ def generator(monkeypatch):
         calls.written.append(out)
         write(out)
 
-    module.specification, release.write = specification, draw
-    monkeypatch.setitem(sys.modules, "benchmarks.tableaux", module)
-    monkeypatch.setitem(sys.modules, "benchmarks.tableaux.release", release)
+    monkeypatch.setattr(compset, "specification", specification)
+    monkeypatch.setattr(release, "write", draw)
     return calls
 
 
@@ -132,6 +130,18 @@ def test_the_sample_stands_in_and_says_so(tmp_path, generator):
     assert len(generator.written) == 1
 
 
+def test_the_real_sample_is_read_back_whole(tmp_path):
+    types = {f"{verb}_{aspect}" for aspect in compset.CATEGORY for verb in ("modify", "swap")}
+    card = Card("CompoSET", "composet", "", "", "2x2", "group", "", expected=dict.fromkeys(sorted(types), 1))
+    mine = CompoSET(card, cache=tmp_path, source="sample", sample={"scenes": 3})
+    found = list(mine)
+    assert len({one.cluster for one in found}) == 3
+    assert len(found) % 3 == 0
+    assert {one.tags["tier"] for one in found} == {"short", "medium", "long"}
+    assert all(set(one.tags) >= {"tier", "edit_type", "category", "setting", "framing"} for one in found)
+    assert mine.provenance.absent == ()
+
+
 @pytest.mark.usefixtures("no_hub")
 def test_a_misspelt_sample_option_is_refused(tmp_path, generator):
     with pytest.raises(InputError, match="did you mean scenes"):
@@ -175,15 +185,13 @@ def test_the_hub_comes_before_the_sample(tmp_path, generator, monkeypatch):
 
 
 def test_two_processes_may_draw_at_once(tmp_path, generator, monkeypatch):
-    module = sys.modules["benchmarks.tableaux.release"]
-
     def lost_the_race(spec, out):
         write(out)
         raise InputError("the folder is not empty", where=str(out))
 
-    monkeypatch.setattr(module, "write", lost_the_race)
+    monkeypatch.setattr(release, "write", lost_the_race)
     assert len(list(CompoSET(CARD, cache=tmp_path, source="sample"))) == 9
-    monkeypatch.setattr(module, "write", lambda spec, out: (_ for _ in ()).throw(InputError("disk full")))
+    monkeypatch.setattr(release, "write", lambda spec, out: (_ for _ in ()).throw(InputError("disk full")))
     with pytest.raises(InputError, match="disk full"):
         CompoSET(CARD, cache=tmp_path / "other", source="sample")
 

@@ -1,6 +1,5 @@
 """Contracts of every benchmark in conf/: composes, instantiates, has a complete card, yields sound instances."""
 
-import importlib.util
 import itertools
 import re
 from pathlib import Path
@@ -46,8 +45,6 @@ def present(request, tmp_path):
         (tmp_path / "t.csv").write_text("caption,foil,kind\na,b,x\nc,d,y\ne,f,x\n")
         return [f"benchmark.path={tmp_path}/t.csv"]
     if name == "compset":
-        if importlib.util.find_spec("benchmarks.tableaux.release") is None:
-            pytest.skip("the generator of the sample is not there")
         return ["benchmark.source=sample", f"benchmark.cache={tmp_path}"]
     if name not in ROOTS:
         pytest.skip(f"no files of {name} at hand")
