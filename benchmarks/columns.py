@@ -20,6 +20,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "caption_neg", "caption_false", "caption_negative", "caption_foil", "foil_caption", "wrong_caption",
         "incorrect_caption", "hard_negative", "hard_negatives", "hard_neg", "hard_negs", "hard_text", "distractor",
         "distractors", "negative", "negatives", "neg", "caption_var",
+        "edited_caption", "caption_edited",
     ),
     "image": (
         "image", "image_path", "filename", "file_name", "image_file", "image_base", "image_filename", "image_name",

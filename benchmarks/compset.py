@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from benchmarks import files, sheets, sources
 from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Card, Instance, Provenance
+from benchmarks.tableaux import Specification, release, specification
 
 log = logging.getLogger(__name__)
 SOURCES = ("auto", "release", "sample")
@@ -31,8 +31,6 @@ CATEGORY = {aspect: name for name, aspects in CATEGORIES.items() for aspect in a
 SAMPLE: Mapping[str, Any] = {"scenes": 40, "seed": 0, "shortcut": "none", "strength": 0.0}
 TABLE, SCENES, CAPTIONS = "variations.parquet", "scenes.parquet", "scene_captions.parquet"
 SCENE_TAGS = {"setting_category": "setting", "framing": "framing"}
-# Loaded by name, and only when the sample is drawn: benchmarks do not import each other.
-GENERATOR = "benchmarks.tableaux"
 SAID = "This is the bundled sample drawn by our own generator, not the released CompoSET data"
 GOLD = np.eye(2, dtype=bool)
 
@@ -75,8 +73,11 @@ class CompoSET:
     ) -> None:
         full = sources.card(card)
         self._tiers = sources.choose(tiers, TIERS, option="benchmark.tiers")
-        self._subsets = _edit_types(subsets, tuple(full.expected))
-        wanted = sources.Wanted((TABLE, SCENES, CAPTIONS), patterns=_patterns(fetch_images=fetch_images))
+        self._known = tuple(full.expected)
+        self._subsets = _edit_types(subsets, self._known)
+        wanted = sources.Wanted(
+            (TABLE, SCENES, CAPTIONS), patterns=_patterns(fetch_images=fetch_images), required=(TABLE,)
+        )
         if _source(source, root) == "sample":
             found = _draw(sample or {}, cache, "benchmark.source=sample asks for it")
         elif source == "release" or root is not None:
@@ -101,7 +102,7 @@ class CompoSET:
         scenes = self._scenes()
         for row in sheets.open_sheet(path).rows():
             spot = files.Spot(path, row.place)
-            edit_type = _edit_type(row.cells, spot)
+            edit_type = _edit_type(row.cells, self._known, spot)
             if edit_type in self._subsets:
                 for tier in self._tiers:
                     yield self._instance(row.cells, (edit_type, tier), scenes, spot)
@@ -165,7 +166,7 @@ def _release_or_sample(
         return _release(card, None, wanted)
     except NotAvailableError as error:
         why = f"{error.what} ({error.got})" if error.got else error.what
-    log.warning("%s: %s", SAID, why)
+    log.info("%s: %s", SAID, why)
     return _draw(sample, cache, why)
 
 
@@ -181,14 +182,23 @@ def _draw(sample: Mapping[str, Any], cache: str | Path | None, why: str) -> Foun
                 step=near(name, SAMPLE),
             )
     drawn = {**SAMPLE, **sample}
-    spec = importlib.import_module(GENERATOR).specification(**drawn)
+    spec = specification(**drawn)
     folder = _cache(cache) / "tableaux" / spec.digest[:12]
     if not (folder / TABLE).is_file():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        importlib.import_module(f"{GENERATOR}.release").write(spec, folder)
+        _write(spec, folder)
     told = ", ".join(f"{name} {value}" for name, value in drawn.items())
     place = sources.Place(folder, "sample", f"bundled sample ({told})", spec.digest)
     return Found(place, (f"{SAID}: {why}.",))
+
+
+def _write(spec: Specification, folder: Path) -> None:
+    """Write the sample, unless another process just did."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        release.write(spec, folder)
+    except (InputError, OSError):
+        if not (folder / TABLE).is_file():
+            raise
 
 
 def _cache(cache: str | Path | None) -> Path:
@@ -206,7 +216,7 @@ def _check(card: Card, place: sources.Place) -> sources.Checked:
 
 
 def _patterns(*, fetch_images: bool) -> tuple[str, ...]:
-    return ("variations.parquet", "scenes.parquet", "scene_captions.parquet", *(("images/*",) if fetch_images else ()))
+    return (TABLE, SCENES, CAPTIONS, *(("images/*",) if fetch_images else ()))
 
 
 def _source(source: str, root: str | Path | None) -> str:
@@ -233,12 +243,12 @@ def _edit_types(subsets: str | Sequence[str] | None, known: tuple[str, ...]) -> 
     return sources.choose([ALIASES.get(name, name) for name in names], known, option="benchmark.subsets")
 
 
-def _edit_type(cells: Mapping[str, Any], spot: files.Spot) -> str:
+def _edit_type(cells: Mapping[str, Any], known: Sequence[str], spot: files.Spot) -> str:
     name = files.need_text(cells, "edit_type", spot)
     name = ALIASES.get(name, name)
-    verb, _, aspect = name.partition("_")
-    if verb not in ("modify", "swap") or aspect not in CATEGORY:
-        spot.at("edit_type").refuse("unknown edit type", got=name, expected="modify_ or swap_ with an aspect")
+    if name not in known:
+        step = near(name, known)
+        spot.at("edit_type").refuse("unknown edit type", got=name, expected=", ".join(known), step=step)
     return name
 
 

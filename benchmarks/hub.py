@@ -40,26 +40,30 @@ class Fetched:
     revision: str
 
 
-def fetch(card: Card, patterns: Sequence[str], *, deadline: float = DEADLINE) -> Fetched:
+def fetch(card: Card, patterns: Sequence[str], required: Sequence[str] = (), *, deadline: float = DEADLINE) -> Fetched:
     """Return a local folder that holds the files of a hub data set that match the patterns.
 
     Args:
         card: Its `hub`, `revision` and `gated` say what is fetched.
-        patterns: File patterns, at least one file for each.
+        patterns: Patterns of the files that are fetched.
+        required: Patterns without which the data set is of no use; all of them if empty.
         deadline: Seconds until a hub that says nothing counts as unreachable.
 
     Raises:
         NotAvailableError: If it cannot be had: `unreachable`, `gated`, `script-only` or `absent`.
     """
+    needed = required or patterns
     cached = _cached(card, patterns)
-    if cached is not None:
+    if cached is not None and not _unmatched(cached.folder, patterns):
         return cached
-    if constants.HF_HUB_OFFLINE:
-        raise _failure(card, "unreachable", "HF_HUB_OFFLINE is set and the files are not in the local hub cache")
-    silence = probe(constants.ENDPOINT, deadline=deadline)
-    if silence:
-        raise _failure(card, "unreachable", silence)
-    return _checked(card, patterns, _download(card, patterns))
+    silence = "HF_HUB_OFFLINE is set and the files are not in the local hub cache"
+    if not constants.HF_HUB_OFFLINE:
+        silence = probe(constants.ENDPOINT, deadline=deadline)
+    if not silence:
+        return _checked(card, needed, _download(card, patterns))
+    if cached is not None and not _unmatched(cached.folder, needed):
+        return cached
+    raise _failure(card, "unreachable", silence)
 
 
 def probe(endpoint: str, *, deadline: float = DEADLINE) -> str:
@@ -90,7 +94,8 @@ def _ask(endpoint: str, timeout: float) -> str:
         request = urllib.request.Request(endpoint, method="HEAD")
         with urllib.request.urlopen(request, timeout=timeout):
             return ""
-    except urllib.error.HTTPError:
+    except urllib.error.HTTPError as answer:
+        answer.close()
         return ""
     except urllib.error.URLError as error:
         # A certificate that we do not trust is an answer; the real client may know better.
@@ -100,15 +105,19 @@ def _ask(endpoint: str, timeout: float) -> str:
 
 
 def _cached(card: Card, patterns: Sequence[str]) -> Fetched | None:
-    """Return the local hub cache's copy if it is complete."""
+    """Return the local hub cache's copy, complete or not."""
     try:
         folder = huggingface_hub.snapshot_download(
-            card.hub, repo_type="dataset", revision=card.revision, allow_patterns=list(patterns), local_files_only=True
+            card.hub,
+            repo_type="dataset",
+            revision=card.revision or None,
+            allow_patterns=list(patterns),
+            local_files_only=True,
         )
-    except (LocalEntryNotFoundError, OSError, ValueError):
-        return None
-    found = _fetched(folder)
-    return None if _unmatched(found.folder, patterns) else found
+    except (LocalEntryNotFoundError, OSError, ValueError) as error:
+        partial = getattr(error, "snapshot_path", None)
+        return _fetched(partial) if isinstance(partial, str) else None
+    return _fetched(folder)
 
 
 def _download(card: Card, patterns: Sequence[str]) -> Fetched:
@@ -116,7 +125,7 @@ def _download(card: Card, patterns: Sequence[str]) -> Fetched:
     disable_progress_bars()
     try:
         folder = huggingface_hub.snapshot_download(
-            card.hub, repo_type="dataset", revision=card.revision, allow_patterns=list(patterns), etag_timeout=5
+            card.hub, repo_type="dataset", revision=card.revision or None, allow_patterns=list(patterns), etag_timeout=5
         )
     except GatedRepoError as error:
         failure = _failure(card, "gated", f"status {_code(error)}")
@@ -154,7 +163,7 @@ def _checked(card: Card, patterns: Sequence[str], found: Fetched) -> Fetched:
 def _listing(card: Card) -> list[str]:
     """Return the names of the files on the hub; empty where it does not tell."""
     try:
-        return huggingface_hub.HfApi().list_repo_files(card.hub, repo_type="dataset", revision=card.revision)
+        return huggingface_hub.HfApi().list_repo_files(card.hub, repo_type="dataset", revision=card.revision or None)
     except (OSError, ValueError):
         log.debug("the hub did not list %s", card.hub)
         return []

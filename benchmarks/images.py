@@ -188,6 +188,10 @@ def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
 def _rotation(image: Image.Image) -> tuple[Image.Transpose | None, list[str]]:
     """Return how to turn an image upright; a broken EXIF block turns nothing and is noted."""
     try:
+        raw = image.info.get("exif")
+        if isinstance(raw, bytes):
+            # Pillow's JPEG reader has swallowed the fault of a broken block; a fresh reading raises it again.
+            Image.Exif().load(raw)
         tag = image.getexif().get(ORIENTATION, 1)
     except FAULTS as error:
         return None, [f"EXIF block is broken ({type(error).__name__}): not rotated"]

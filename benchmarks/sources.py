@@ -31,11 +31,13 @@ class Wanted:
         names: Annotation files by relative path.
         folder: The release's own name of the folder that holds them, or empty.
         patterns: What is fetched from the hub; the names if empty.
+        required: Files without which a hub copy is of no use; all of them if empty.
     """
 
     names: tuple[str, ...]
     folder: str = ""
     patterns: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def locate(card: Card, root: str | Path | None, wanted: Wanted) -> Place:
             expected=f"a folder that holds {', '.join(wanted.names)}",
             step=f"{card.how_to_get} Then give benchmark.root=FOLDER",
         )
-    found = hub.fetch(card, wanted.patterns or wanted.names)
+    found = hub.fetch(card, wanted.patterns or wanted.names, wanted.required)
     return Place(found.folder, "hub", card.hub, found.revision)
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import columns, files, sheets, sources
+from benchmarks.cells import MAX_TAG_LENGTH, label, listed, tag_value
 from benchmarks.errors import InputError, near
 from benchmarks.images import ImageRef
 from benchmarks.schema import Card, Instance, Provenance
 
 MAX_TAG_VALUES = 20  # distinct values up to which a column is taken for a label rather than for data
-MAX_TAG_LENGTH = 64
+
 LISTED = 5  # rows named in a notice
 
 
@@ -101,7 +99,7 @@ class Table:
         )
         if not name and "id" in self._columns.by_role:
             spot.at(self._columns.one("id")).refuse("an empty id", got=name)
-        tags = {tag: value for tag in self._tags if (value := _plain(row.cells.get(tag), spot.at(tag)))}
+        tags = {tag: value for tag in self._tags if (value := label(row.cells.get(tag), spot.at(tag)))}
         return files.build(
             spot,
             lambda: Instance(
@@ -123,7 +121,7 @@ class Table:
             place = spot.at(column)
             if column not in cells:
                 place.refuse("a field is missing", expected=f"the {role}")
-            cell = cells[column] if self._sheet.typed else _listed(cells[column])
+            cell = cells[column] if self._sheet.typed else listed(cells[column])
             if cell == []:
                 place.refuse("an empty list", expected="at least one text")
             texts += [files.is_text(text, place) for text in (cell if isinstance(cell, list) else [cell])]
@@ -148,7 +146,7 @@ class Table:
             if isinstance(cell.get("bytes"), bytes):
                 return ImageRef(str(cell.get("path") or f"{spot.row}/{column}"), data=cell["bytes"])
             cell = cell.get("path")
-        name = _plain(cell, spot.at(column))
+        name = label(cell, spot.at(column))
         if not name:
             return ImageRef.absent()
         if "\0" in name:
@@ -157,7 +155,7 @@ class Table:
 
     def _label(self, role: str, cells: Mapping[str, Any], spot: files.Spot) -> str:
         column = self._columns.one(role)
-        return _plain(cells.get(column), spot.at(column)) if column else ""
+        return label(cells.get(column), spot.at(column)) if column else ""
 
     def _scan(self, candidates: Sequence[str]) -> Scan:
         """Read every row once: all that is wrong is said before anything is scored."""
@@ -187,7 +185,7 @@ class Table:
             scan.n_same += 1
             scan.same += [row.place] if len(scan.same) < LISTED else []
         for name, values in scan.values.items():
-            if values is not None and (value := _tag(row.cells.get(name))) is not None:
+            if values is not None and (value := tag_value(row.cells.get(name))) is not None:
                 values.add(value)
                 too_many = len(values) > MAX_TAG_VALUES or len(value) > MAX_TAG_LENGTH
                 scan.values[name] = None if too_many else values
@@ -237,41 +235,3 @@ def _gold(images: int, positives: int, foils: int, spot: files.Spot) -> NDArray[
             )
         gold[1, 1] = True
     return gold
-
-
-def _listed(cell: str) -> object:
-    """Return the list of texts that a csv cell holds as JSON or as a Python literal, else the cell itself."""
-    if not (cell.startswith("[") and cell.endswith("]")):
-        return cell
-    for parse in (json.loads, ast.literal_eval):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SyntaxWarning)
-                value = parse(cell)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return value
-    return cell
-
-
-def _plain(cell: object, spot: files.Spot) -> str:
-    """Return a label as text: whole numbers and truth values of typed formats become text, null becomes empty."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, int):
-        return str(cell)
-    if not isinstance(cell, str):
-        spot.refuse("wrong type", got=cell, expected="text or a whole number")
-    return files.is_text(cell, spot) if cell.strip() else ""
-
-
-def _tag(cell: object) -> str | None:
-    """Return a cell as a tag value; None where it is none. Lists and numbers with fractions are data, not labels."""
-    if isinstance(cell, (bool, int)):
-        return str(cell).lower()
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
-        return None
-    return cell if isinstance(cell, str) else "\0" * (MAX_TAG_LENGTH + 1)

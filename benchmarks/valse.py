@@ -51,15 +51,10 @@ class Valse:
         counts = full.expected if self._valid_only else released or {}
         expected = {piece: counts[piece] for piece in self._pieces if piece in counts}
         self.card = dataclasses.replace(full, expected=expected)
-        self.provenance = Provenance(
-            place.origin,
-            place.location,
-            place.revision,
-            checked.files,
-            tuple(name.removesuffix(".json") for name in checked.absent),
-            checked.notices,
-        )
-        self.provenance = dataclasses.replace(self.provenance, notices=(*checked.notices, *self._notices()))
+        self._digests = checked.files
+        absent = tuple(name.removesuffix(".json") for name in checked.absent)
+        notices = (*checked.notices, *self._notices())
+        self.provenance = Provenance(place.origin, place.location, place.revision, checked.files, absent, notices)
 
     def __iter__(self) -> Iterator[Instance]:
         """Yield the instances by piece, in the order of the file."""
@@ -71,7 +66,7 @@ class Valse:
     def _rows(self, piece: str) -> Iterator[tuple[str, Mapping[str, files.Json], files.Spot]]:
         name = f"{piece}.json"
         path = self._folder / name
-        data = files.read_json(path, expect=self.provenance.files[name])
+        data = files.read_json(path, expect=self._digests[name])
         for key, value in files.need_object(data, files.Spot(path), what="a JSON object of items by key").items():
             spot = files.Spot(path, f"key {files.shown(key)}")
             yield key, files.need_object(value, spot, what="an object with image_file, caption and foil"), spot

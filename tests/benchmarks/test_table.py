@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.errors import InputError
@@ -133,6 +133,20 @@ def test_two_images_make_a_square(tmp_path):
     assert [image.key for image in one.images] == ["x.png", "y.png"]
     assert one.images[0].path == tmp_path / "x.png"
     assert one.cluster == "s1"
+
+
+def test_published_headers_are_understood(tmp_path):
+    vismin = "image_path,caption,edited_image_path,edited_caption,edit_id\nx.png,a,y.png,b,e1\n"
+    bivlc = "image,caption,negative_caption,negative_image,type,subtype\nx.png,a,b,y.png,replace,obj\n"
+    for text in (vismin, bivlc):
+        (one,) = table(tmp_path, text)
+        assert one.captions == ("a", "b")
+        assert [image.key for image in one.images] == ["x.png", "y.png"]
+        assert one.gold.tolist() == [[True, False], [False, True]]
+    # Two captions that each belong to one of two images must not be read as two positives.
+    for suffixes in ((0, 1), (1, 2)):
+        head = ",".join(f"{name}_{suffix}" for name in ("caption", "image") for suffix in suffixes)
+        assert "looks like the foil" in refusal(tmp_path, f"id,{head}\n1,a,b,x.png,y.png\n")
 
 
 def test_two_images_and_one_caption_choose_the_image(tmp_path):
@@ -269,6 +283,7 @@ def test_a_table_that_changed_is_noticed(tmp_path):
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5))
 def test_any_text_survives_a_csv_byte_for_byte(tmp_path_factory, rows):
     import csv
@@ -285,6 +300,7 @@ def test_any_text_survives_a_csv_byte_for_byte(tmp_path_factory, rows):
         assert found == rows
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["t.csv", "t.tsv", "t.jsonl", "t.json", "t.parquet"]))
 def test_any_bytes_are_read_or_refused_by_file(tmp_path_factory, data, name):
     path = tmp_path_factory.mktemp("any") / name

@@ -1,0 +1,118 @@
+"""Contracts of every benchmark in conf/: composes, instantiates, has a complete card, yields sound instances."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_module
+from hydra.errors import InstantiationException
+from hydra.utils import get_class, instantiate
+from omegaconf import OmegaConf
+
+from benchmarks import sources
+from benchmarks.errors import InputError
+from benchmarks.preflight import preflight
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT.parent / "shared" / "data"
+NAMES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml") if not path.name.startswith("_"))
+RUNNER = ("name", "missing", "limit")
+# Released files that may lie beside the repository; compset draws its sample where they do not.
+ROOTS = {
+    "sugarcrepe": "sugar-crepe/data",
+    "sugarcrepe_unrefined": "sugar-crepe/data_unrefined",
+    "valse": "VALSE/data",
+}
+
+
+def options(name, *overrides):
+    with initialize_config_module("conf", version_base=None):
+        conf = compose("run", [f"benchmark={name}", *overrides])
+    return OmegaConf.to_container(conf.benchmark, resolve=True)
+
+
+def build(name, *overrides):
+    given = options(name, *overrides)
+    return instantiate({key: value for key, value in given.items() if key not in RUNNER}, _convert_="all")
+
+
+@pytest.fixture
+def present(request, tmp_path):
+    """Return overrides that make a benchmark available, or skip and say why."""
+    name = request.getfixturevalue("name")
+    if name == "table":
+        (tmp_path / "t.csv").write_text("caption,foil,kind\na,b,x\nc,d,y\ne,f,x\n")
+        return [f"benchmark.path={tmp_path}/t.csv"]
+    if name == "compset":
+        return ["benchmark.source=sample", f"benchmark.cache={tmp_path}"]
+    if name not in ROOTS:
+        pytest.skip(f"no files of {name} at hand")
+    if not (DATA / ROOTS[name]).is_dir():
+        pytest.skip(f"{ROOTS[name]} is not beside the repository")
+    return [f"benchmark.root={DATA / ROOTS[name]}"]
+
+
+def test_there_are_benchmarks():
+    assert {"compset", "sugarcrepe", "sugarcrepe_unrefined", "table", "valse"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_yaml_is_named_after_the_benchmark_and_takes_the_base_options(name):
+    given = options(name)
+    assert given["name"] == name
+    assert {"root", "missing", "limit", "card", "_target_"} <= set(given)
+    assert callable(get_class(given["_target_"]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_card_is_complete(name):
+    card = sources.card(options(name)["card"])
+    assert card.title
+    assert card.shape
+    assert card.primary
+    assert card.how_to_get.endswith(".")
+    assert all(count > 0 for count in card.expected.values())
+    assert not set(card.expected) & {"all", "macro"}
+    assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in card.files.values())
+    assert not card.hub or card.revision
+    if name != "table":
+        assert card.homepage.startswith("https://")
+        assert card.licence != "unknown"
+        assert card.expected
+        assert card.issues
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_it_cites_stands_in_the_bibliography(name):
+    paper = options(name)["card"]["paper"]
+    keys = re.findall(r"^@\w+\{([^,]+),", (ROOT / "docs" / "refs.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(keys) == len(set(keys))
+    assert not paper or paper in keys
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_root_is_refused_with_a_next_step(name, tmp_path):
+    option = "path" if name == "table" else "root"
+    with pytest.raises(InstantiationException) as caught:
+        build(name, f"benchmark.{option}={tmp_path}/gone")
+    cause = caught.value.__cause__
+    assert isinstance(cause, InputError)
+    assert cause.step
+    assert "gone" in str(cause)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", NAMES)
+def test_instances_are_sound(name, present):
+    mine = build(name, *present)
+    found = preflight(mine, mine.card.expected)
+    assert found.n > 0
+    assert found.notices == ()
+    assert preflight(mine).digest == found.digest
+    assert mine.provenance.files
+    assert mine.provenance.location
+    for one in itertools.islice(mine, 200):
+        assert one.subset in mine.card.expected or not mine.card.expected
+        assert all(isinstance(text, str) and text.strip() for text in one.captions)
+        assert set(one.candidates().__slots__) == {"id", "images", "captions", "query"}
