@@ -134,6 +134,14 @@ def test_terminal_prints_no_control_and_obeys_no_markup(make, text, width):
         assert re.sub(r"\s+", "", visible(text)) in squeezed
 
 
+def test_addresses_are_not_turned_into_links_by_sites_that_guess():
+    shown = escape("see https://evil.example, HTTP://evil.example, www.evil.example or mailto:a@b.example")
+    assert not re.search(r"(?i)https?:|www\.|mailto:", shown)
+    assert html.unescape(MarkdownIt("commonmark").render(shown)) == (
+        "<p>see https://evil.example, HTTP://evil.example, www.evil.example or mailto:a@b.example</p>\n"
+    )
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
 def test_terminal_of_any_encoding_shows_what_it_can(make, encoding):
     raw = io.BytesIO()

@@ -14,7 +14,7 @@ SCRIPT = (
     "from reports.progress import ConsoleProgress\n"
     "p = ConsoleProgress(); p.begin('likelihood [red]', 40, 'captions')\n"
     "for _ in range(40):\n    p.advance(1)\n"
-    "p.end(); print('result')\n"
+    "print('result', flush=True)\np.end()\n"
 )
 
 
