@@ -116,6 +116,17 @@ def test_no_line_is_wider_than_the_page_and_no_cell_is_lost(make, show, width, w
                 assert part in text, part  # an interval is never broken over two lines
 
 
+def test_a_table_that_fits_is_left_as_it_is(make):
+    for grid in build_view(make.record(), make.estimates()).grids:
+        assert fit(grid, 1000) == [grid]
+
+
+def test_many_subsets_become_rows_on_a_narrow_page(make):
+    grid = grid_of(build_view(*make.pairs()), "By subset: caption preference")
+    (block,) = fit(grid, 80)
+    assert [head.label for head in block.rows] == [head.label for head in grid.columns]
+
+
 def test_blocks_hold_every_column_once(make):
     for grid in build_view(*make.pairs()).grids:
         for width in (40, 80, 200):
