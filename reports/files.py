@@ -9,8 +9,8 @@ import logging
 import math
 import os
 import re
+import secrets
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 TEMPORARY = ".writing-"
 LOCK = ".lock"
+_LOCKED_BYTE = 1 << 20
 _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{i}" for port in ("COM", "LPT") for i in range(10))}
 
 
@@ -36,17 +37,15 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         path: Final place; an older file there is replaced only when the new one is complete.
         write: Receives the open binary file.
     """
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{TEMPORARY}{path.name}-", delete=False) as file:
-        temporary = Path(file.name)
-        try:
+    temporary = path.with_name(f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}")
+    try:
+        with temporary.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        except BaseException:
-            file.close()
-            temporary.unlink(missing_ok=True)
-            raise
-    temporary.chmod(0o644)  # temporary files are private; a result may be read by whoever may read the folder
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     temporary.replace(path)
     _flush_folder(path.parent)
 
@@ -165,7 +164,7 @@ class Lock:
             log.warning("no lock can be had in %s (%s): do not start a second run there", folder, error)
             return
         os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, str(os.getpid()).encode(), 0)
+        os.write(self._handle, str(os.getpid()).encode())
 
     def remove(self) -> None:
         """Delete the lock file while holding it: only for a folder that is given up before anything was written."""
@@ -180,9 +179,12 @@ class Lock:
 
 def _lock(handle: int) -> None:
     if sys.platform == "win32":
+        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)  # a locked byte cannot be read, and the holder's number should be
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except PermissionError as error:
             raise BlockingIOError(str(error)) from error
+        finally:
+            os.lseek(handle, 0, os.SEEK_SET)
     else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Fit a table into a width: as it stands, or turned round, or in several blocks, whichever takes fewest lines."""
+"""Fit a table into a width: as it stands if it fits, else turned round or in blocks, whichever takes fewest lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def fit(grid: Grid, width: int) -> list[Grid]:
         grid: A table with contestants as rows.
         width: Characters per line.
     """
-    return min((_split(grid, width), _split(turned(grid), width)), key=_lines)
+    as_it_stands = _split(grid, width)
+    if len(as_it_stands) == 1:
+        return as_it_stands
+    return min((as_it_stands, _split(turned(grid), width)), key=_lines)
 
 
 def turned(grid: Grid) -> Grid:

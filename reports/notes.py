@@ -176,6 +176,7 @@ def build_setup(record: Record) -> tuple[Fact, ...]:
         ("run", line(f"{visible(record['started'])} to {visible(record['finished'])}")),
         ("statistics", line(drawn)),
         ("configuration", line(name(record["config_digest"][:_SHORT_DIGEST]), ", in full in record.json")),
+        ("signatures", line("in full in record.json under contestants")),
         ("versions", line(foreign(versions))),
     ]
     git = record["git"]

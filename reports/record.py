@@ -116,7 +116,7 @@ class RunFolder:
         """Write metrics, findings and the report, then the record with status `done`, in this order."""
         write_metrics(self.path / METRICS, estimates)
         files.write_json(self.path / FINDINGS, scrub_values(files.strict(list(findings))))
-        shown = cast("Record", files.strict(_clean(record)))
+        shown = self._fixed(record, "done")
         _write_pages(Run(self.path, shown, tuple(estimates), tuple(findings)))
         self._write_record(record, "done")
         self.state = "finished"
@@ -129,8 +129,12 @@ class RunFolder:
         return run
 
     def _write_record(self, record: Record, status: str) -> None:
+        files.write_json(self.path / RECORD, self._fixed(record, status))
+
+    def _fixed(self, record: Record, status: str) -> Record:
+        """Return the record as it is written: clean, with what only the folder may set."""
         fixed = {"format": FORMAT, "status": status, "config_digest": self.identity}
-        files.write_json(self.path / RECORD, {**_clean(record), **fixed})
+        return cast("Record", {**_clean(record), **fixed})
 
     def abandon(self) -> None:
         """Take back what `open` put into a folder in which nothing was begun, and the folder if it is then empty."""

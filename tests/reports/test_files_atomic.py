@@ -53,9 +53,14 @@ def test_a_writer_killed_between_write_and_rename_leaves_the_old_file(tmp_path):
     assert left[0].startswith(files.TEMPORARY)
 
 
-def test_files_can_be_read_by_others(tmp_path):
-    files.write_text(tmp_path / "a.txt", "x")
-    assert (tmp_path / "a.txt").stat().st_mode & 0o444 == 0o444
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_files_are_as_open_to_others_as_the_user_wants(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        files.write_text(tmp_path / "a.txt", "x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a.txt").stat().st_mode & 0o777 == mode
 
 
 def test_json_is_strict_sorted_and_utf8(tmp_path):
