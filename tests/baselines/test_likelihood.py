@@ -56,7 +56,9 @@ def column(scored, name):
 @pytest.mark.parametrize(("query", "end"), [("", False), ("Is it? ", False), ("", True), ("Is it? ", True)])
 def test_every_column_equals_the_slow_loop(folder, work, captions, query, end):
     some = [*captions[:6], *captions[-4:]]
-    scored = Likelihood(str(folder), tokens_per_batch=64, device="cpu", end_token=end).score(one_each(some, query), work)
+    scored = Likelihood(str(folder), tokens_per_batch=64, device="cpu", end_token=end).score(
+        one_each(some, query), work
+    )
     slow = [slow_sum(folder, text, query=query, end=end) for text in some]
     sums = np.array([total for total, _ in slow])
     assert np.allclose(column(scored, "unnorm"), sums, atol=1e-4)
@@ -98,7 +100,9 @@ def test_each_distinct_caption_is_scored_once(tiny_llama, work):
 
 def test_the_query_changes_the_score_but_not_the_count(tiny_llama, work):
     scorer = Likelihood(str(tiny_llama), device="cpu")
-    plain, asked = scorer.score([Candidates("a", NOWHERE, ("a cat",)), Candidates("b", NOWHERE, ("a cat",), "Q: ")], work)
+    plain, asked = scorer.score(
+        [Candidates("a", NOWHERE, ("a cat",)), Candidates("b", NOWHERE, ("a cat",), "Q: ")], work
+    )
     assert plain.columns["unnorm"][0, 0] != asked.columns["unnorm"][0, 0]
     assert plain.tokens.tolist() == asked.tokens.tolist()
 
@@ -121,7 +125,9 @@ def test_captions_without_text_or_tokens_have_no_score_and_a_reason(tiny_llama, 
 
 
 def test_a_value_that_is_not_finite_is_not_a_score(tiny_llama, work, monkeypatch):
-    monkeypatch.setattr("baselines.likelihood.log_likelihoods", lambda model, rows, device: np.full(len(rows), -math.inf))
+    monkeypatch.setattr(
+        "baselines.likelihood.log_likelihoods", lambda model, rows, device: np.full(len(rows), -math.inf)
+    )
     [scored] = Likelihood(str(tiny_llama), device="cpu").score([Candidates("a", NOWHERE, ("a",))], work)
     assert np.isnan(scored.columns["norm"]).all()
     assert "not finite" in scored.notes[0, 0]

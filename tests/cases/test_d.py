@@ -141,7 +141,8 @@ def test_d8_length_normalisation(tiny_llama, tmp_path, monkeypatch):
     # "café" is 4 characters and 5 bytes.
     totals = {4: -12.0, 2: -9.0}
     monkeypatch.setattr(
-        "baselines.likelihood.log_likelihoods", lambda model, rows, device: np.array([totals[row.scored] for row in rows])
+        "baselines.likelihood.log_likelihoods",
+        lambda model, rows, device: np.array([totals[row.scored] for row in rows]),
     )
     scorer = Likelihood(str(tiny_llama), device="cpu")
     ids = {"café": [5, 6, 7, 8], "ab": [5, 6]}
@@ -248,7 +249,9 @@ def test_d13_memory_that_shrinks_is_met_again_and_again(tmp_path):
 
 def test_d13_a_single_row_that_does_not_fit_ends_the_run_with_a_next_step(tmp_path):
     backend = Backend(MemoryError())
-    backend.__class__ = type("Never", (Backend,), {"__call__": lambda self, items: (_ for _ in ()).throw(MemoryError())})
+    backend.__class__ = type(
+        "Never", (Backend,), {"__call__": lambda self, items: (_ for _ in ()).throw(MemoryError())}
+    )
     with Engine(tmp_path / "cache") as engine, pytest.raises(InputError, match="single item"):
         engine.measure(["aa", "bb", "cc"], Task("rows", "s", str, len, 1000, 1, backend))
     with Engine(tmp_path / "cache") as engine:  # and nothing of the failed batch was kept
