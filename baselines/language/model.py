@@ -144,8 +144,13 @@ def load(found: Found, *, dtype: torch.dtype, device: torch.device) -> Any:  # n
     transformers.utils.logging.disable_progress_bar()
     log.info("loading %s", found.name)
     with transformers_errors("model", str(found.folder)):
+        # Weights of another shape are let through here, and refused below with their names.
         model, info = AutoModelForCausalLM.from_pretrained(
-            found.folder, dtype=dtype, output_loading_info=True, trust_remote_code=False
+            found.folder,
+            dtype=dtype,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            trust_remote_code=False,
         )
     _check_complete(info, found)
     model.config.use_cache = False

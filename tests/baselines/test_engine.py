@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from baselines.engine import Engine
 from baselines.engine.plan import by_size, check_partition
 from baselines.schema import Task
 from benchmarks.errors import InputError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 class Recorder:

@@ -29,7 +29,8 @@ def compute(items):
     if stop and len(log.read_text(encoding="utf-8").splitlines()) == stop:
         log.with_suffix(".stuck").touch()
         time.sleep(600)
-    return np.array([[len(item) + hash(tuple(map(len, items))) % 1000 / 7 + rank / 3] for rank, item in enumerate(items)])
+    company = hash(tuple(map(len, items))) % 1000 / 7
+    return np.array([[len(item) + company + rank / 3] for rank, item in enumerate(items)])
 items = ["x" * (1 + n % 9) + str(n) for n in range(40)]
 with Engine(cache) as engine:
     np.save(out, engine.measure(items, Task("kill", "s", str, len, 30, 1, compute)))
