@@ -59,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (see `status.Exit`)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     traces = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    if traces:
+        os.environ[jobs.TRACES] = "1"  # jobs, also those in processes of their own, read it there
     _quiet_libraries()
     try:
         return int(_dispatch(words))

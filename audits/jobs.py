@@ -41,6 +41,8 @@ class Job:
 
     def __call__(self, cfg: DictConfig) -> None:
         """Run one job; never raises, so that one failed job of a sweep does not stop the others."""
+        for handler in logging.getLogger().handlers:
+            handler.setLevel(logging.ERROR)  # what a library murmurs goes to the log file, not between the results
         if HydraConfig.get().mode == RunMode.MULTIRUN:
             (output_folder() / JOB_FILE).unlink(missing_ok=True)
         ended, message = self._guarded(cfg)
@@ -73,27 +75,19 @@ class Job:
         return status.Exit.FAULT, f"{type(error).__name__}: {error}"
 
 
-def as_input_error(error: BaseException, verb: str) -> InputError | None:
-    """Return the mistake in the input behind an exception, or None if it is a fault of ours.
-
-    Hydra wraps what a constructor raises, so the causes are searched too.
-    """
-    link: BaseException | None = error
-    while link is not None:
-        if isinstance(link, InputError):
-            return link
-        if isinstance(link, TypeError) and "unexpected keyword argument" in str(link):
-            return InputError(
-                "an option that this leaf does not take", got=str(link), step=f"see `audits {verb} --cfg job`"
-            )
-        if isinstance(link, OSError) and link.filename and isinstance(error, OSError):
-            return InputError(
-                "a file or folder cannot be used", where=str(link.filename), got=link.strerror or str(link),
-                step="check that it exists, that it is of the right kind and that you may read or write it",
-            )  # fmt: skip
-        link = link.__cause__
+def as_input_error(error: Exception, verb: str) -> InputError | None:
+    """Return the mistake in the input behind an exception, or None if it is a fault of ours."""
+    if isinstance(error, InputError):
+        return error
     if isinstance(error, HydraException | OmegaConfBaseException):
         return explain(error, [verb])
+    if isinstance(error, OSError) and error.filename:
+        return InputError(
+            "a file or folder cannot be used",
+            where=str(error.filename),
+            got=error.strerror or str(error),
+            step="check that it exists, is of the right kind, and that you may read or write it",
+        )
     return None
 
 
@@ -118,8 +112,6 @@ def log_to(folder: Path) -> Iterator[None]:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.setLevel(logging.INFO)
-    for other in root.handlers:
-        other.setLevel(logging.ERROR)  # what a library murmurs goes to the file, not between the results
     root.addHandler(handler)
     try:
         yield

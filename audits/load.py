@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
-
-from audits.jobs import as_input_error
 from baselines.schema import Scorer
-from benchmarks.errors import InputError
+from benchmarks.errors import InputError, near
 from benchmarks.schema import Benchmark
 
 Kind = Literal["blind", "model"]
@@ -68,13 +66,47 @@ def contestants(values: Mapping[str, Any]) -> list[Contestant]:
 
 
 def _build(options: Mapping[str, Any], where: str) -> Any:
+    """Call what `_target_` names with the other options, taken as they are.
+
+    Hydra's own `instantiate` would read `${` in a value, already resolved, a second time: a path may hold it.
+
+    Raises:
+        InputError: If the target cannot be imported or does not take one of the options.
+    """
     if not isinstance(options, Mapping) or "_target_" not in options:
         raise InputError("not a leaf of the configuration", where=where, expected="a mapping with _target_")
+    given = {key: value for key, value in options.items() if key != "_target_"}
+    target = _target(str(options["_target_"]), where)
+    known = inspect.signature(target).parameters
+    wrong = sorted(set(given) - set(known))
+    if wrong and not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        raise InputError(
+            f"{where} does not take every option that it was given",
+            where=where,
+            got=", ".join(wrong),
+            expected=", ".join(known),
+            step=near(wrong[0], known) or "see `audits run --cfg job`",
+        )
+    return target(**given)
+
+
+def _target(name: str, where: str) -> Callable[..., Any]:
+    """Import the class that a leaf's `_target_` names."""
+    module, _, attribute = name.rpartition(".")
     try:
-        return instantiate(dict(options), _convert_="all")
-    except InstantiationException as error:
-        known = as_input_error(error, "run")
-        raise (known or error) from error
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(
+            "what _target_ names cannot be imported",
+            where=f"{where}._target_",
+            got=f"{name} ({error})",
+            expected="package.module.Class",
+            step="check the name, and that the packages it needs are installed",
+        ) from error
+    if not callable(found):
+        raise InputError("what _target_ names is no class", where=f"{where}._target_", got=name)
+    called: Callable[..., Any] = found
+    return called
 
 
 def _scorer(built: Any, where: str) -> Scorer:

@@ -91,7 +91,7 @@ class Likelihood:
         self.name = name or f"likelihood:{self._found.name}"
 
     @cached_property
-    def _model(self) -> Any:  # noqa: ANN401 - transformers is untyped
+    def _model(self) -> Any:
         """Load the weights when the first caption needs them: a run that finds all in the cache never does."""
         return load(self._found, dtype=self._dtype, device=self._device)
 

@@ -135,7 +135,7 @@ def choose_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def load(found: Found, *, dtype: torch.dtype, device: torch.device) -> Any:  # noqa: ANN401 - transformers is untyped
+def load(found: Found, *, dtype: torch.dtype, device: torch.device) -> Any:
     """Load the weights and check that they are all there and that the model can be a judge of text.
 
     Raises:
@@ -177,7 +177,7 @@ def _check_complete(info: Mapping[str, Any], found: Found) -> None:
 
 
 @torch.inference_mode()
-def _check_causal(model: Any, found: Found, device: torch.device) -> None:  # noqa: ANN401
+def _check_causal(model: Any, found: Found, device: torch.device) -> None:
     """Refuse a model that sees what comes next, or that answers otherwise the second time."""
     training = [name for name, module in model.named_modules() if module.training]
     probe = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 5]], device=device)

@@ -15,7 +15,7 @@ POSITIONS_AT_ONCE = 256  # bounds the fp32 copy of logits: positions x vocabular
 
 
 @torch.inference_mode()
-def log_likelihoods(model: Any, rows: Sequence[Row], device: torch.device) -> NDArray[np.float64]:  # noqa: ANN401
+def log_likelihoods(model: Any, rows: Sequence[Row], device: torch.device) -> NDArray[np.float64]:
     """Return the summed log-probability of each row's scored tokens, float64 [n], in nats.
 
     Rows are padded on the right: a causal model never sees what comes later, positions count from 0, and sums run over

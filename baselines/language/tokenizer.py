@@ -51,7 +51,7 @@ class HubTokenizer:
         return ids
 
 
-def _digest(raw: Any) -> str:  # noqa: ANN401 - transformers is untyped
+def _digest(raw: Any) -> str:
     backend = getattr(raw, "backend_tokenizer", None)
     text = backend.to_str() if backend is not None else json.dumps(sorted(raw.get_vocab().items()))
     return sha256(text.encode()).hexdigest()[:16]

@@ -1,8 +1,8 @@
 """Time the cluster bootstrap against scipy's on the same estimates, in one run.
 
 The peer resamples clusters one estimate at a time (`scipy.stats.bootstrap`, vectorised, percentile); ours draws once
-for all estimates. Prints the ratio, the largest distance between bounds (two sets of draws differ by chance alone), and the
-share of the machine's measured matrix-multiply peak that ours reaches over the whole call.
+for all estimates. Prints the ratio, the largest distance between bounds (two sets of draws differ by chance alone), and
+the share of the machine's measured matrix-multiply peak that ours reaches over the whole call.
 """
 
 import sys
