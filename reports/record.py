@@ -18,6 +18,10 @@ import pandas as pd
 
 from benchmarks.errors import InputError
 from reports import files
+from reports.drawing import png, svg
+from reports.examples import Example, read_examples, write_examples
+from reports.figures import WIDE, lay_out
+from reports.html import render_html
 from reports.identity import config_digest, differences, scrubbed
 from reports.markdown import render_markdown
 from reports.metrics import read_metrics, write_metrics
@@ -29,7 +33,8 @@ FORMAT = 1
 __all__ = ["Run", "RunFolder", "config_digest", "read", "render_again"]
 
 State = Literal["new", "unfinished", "finished"]
-RECORD, METRICS, FINDINGS, MARKDOWN = "record.json", "metrics.csv", "findings.json", "report.md"
+RECORD, METRICS, FINDINGS = "record.json", "metrics.csv", "findings.json"
+MARKDOWN, HTML, FIGURES = "report.md", "report.html", "figures"
 _REQUIRED = sorted(Record.__required_keys__)
 # What may stand in a new folder before the run begins: the launcher's own files and what a killed run left behind.
 _OURS = re.compile(rf"\.hydra|[^/]*\.log|{re.escape(files.LOCK)}|{re.escape(files.TEMPORARY)}.*|\.DS_Store")
@@ -111,6 +116,17 @@ class RunFolder:
         path = _table_path(self.path, name)
         files.write_atomically(path, lambda file: frame.to_parquet(file, index=False))
         return path
+
+    def examples(self, examples: Sequence[Example]) -> None:
+        """Write example pictures as `figures/examples/*.png` and `examples.json`; call it before `finish`.
+
+        Args:
+            examples: In the order in which the report shows them.
+
+        Raises:
+            ValueError: If a picture is not a PNG file.
+        """
+        write_examples(self.path, examples)
 
     def finish(self, record: Record, estimates: Sequence[Estimate], findings: Sequence[Finding]) -> Run:
         """Write metrics, findings and the report, then the record with status `done`, in this order."""
@@ -200,8 +216,15 @@ def _clean(record: Record) -> dict[str, Any]:
 
 
 def _write_pages(run: Run) -> None:
-    view = build_view(run.record, run.estimates, run.findings)
+    view = build_view(run.record, run.estimates, run.findings, examples=read_examples(run.path))
+    if view.charts:
+        folder = run.path / FIGURES
+        folder.mkdir(exist_ok=True)
+        first = lay_out(view.charts[0], WIDE)
+        files.write_text(folder / f"{first.chart.key}.svg", svg(first))
+        files.write_bytes(folder / f"{first.chart.key}.png", png(first))
     files.write_text(run.path / MARKDOWN, render_markdown(view))
+    files.write_text(run.path / HTML, render_html(view))
 
 
 def _table_path(folder: Path, name: str) -> Path:

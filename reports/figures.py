@@ -1,0 +1,251 @@
+"""Lay a chart out in pixels once, and draw that one layout as SVG (page, slide) and as PNG."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from rich.cells import cell_len
+
+from reports.charts import Chart, Row, point_text, tooltip
+from reports.index import excludes_chance, value_text
+from reports.schema import Estimate
+from reports.text import short_percent
+
+Shape = Literal["circle", "square", "diamond", "triangle"]
+Anchor = Literal["start", "middle", "end"]
+SHAPES: tuple[Shape, ...] = ("circle", "square", "diamond", "triangle")
+TITLE, LEGEND, SMALL, SPACE = 15.0, 12.0, 11.0, 6.0
+_CHARACTER = 0.57  # of the font size: what a character of a system font takes on average, rather too much
+_LEAST_SPAN = 40
+
+
+class Form(NamedTuple):
+    """Say how wide a layout is and where its parts stand, in pixels.
+
+    Attributes:
+        name: `wide` has labels left and numbers right of the plot, `narrow` has labels above and values right.
+        width: Of the whole.
+        left: Where the plot begins.
+        right: Where it ends.
+        lane: Height of one mark's lane.
+    """
+
+    name: Literal["wide", "narrow"]
+    width: float
+    left: float
+    right: float
+    lane: float
+
+
+WIDE = Form("wide", 720.0, 186.0, 578.0, 15.0)
+NARROW = Form("narrow", 356.0, 8.0, 312.0, 12.0)
+
+
+class Rule(NamedTuple):
+    """Hold a straight line and what it is: `grid`, `chance`, or `axis`."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    kind: Literal["grid", "chance", "axis"]
+
+
+class Band(NamedTuple):
+    """Hold the ground of a row."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Label(NamedTuple):
+    """Hold a text whose baseline begins, is centred or ends at a point."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    anchor: Anchor = "start"
+    strong: bool = False
+    quiet: bool = False
+
+
+class Mark(NamedTuple):
+    """Hold one estimate's mark: its place, its interval's ends (None where undefined), its series and what it says."""
+
+    x: float
+    y: float
+    low: float | None
+    high: float | None
+    shape: Shape
+    series: int
+    filled: bool
+    tooltip: str
+    estimate: Estimate | None
+
+
+@dataclass(slots=True)
+class Layout:
+    """Hold everything a drawing of one chart consists of, in pixels."""
+
+    chart: Chart
+    form: Form
+    width: float
+    height: float = 0.0
+    bands: list[Band] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+
+
+class Axis(NamedTuple):
+    """Map a proportion to pixels."""
+
+    low: float
+    high: float
+    left: float
+    right: float
+
+    def at(self, value: float) -> float:
+        """Return where a proportion stands; one beyond the axis stands at its end."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return self.left + share * (self.right - self.left)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Return the proportions that are written at the axis."""
+        step = 10 if self.high - self.low <= 0.6 else 20
+        first = math.ceil(round(100 * self.low) / step) * step
+        return [value / 100 for value in range(first, round(100 * self.high) + 1, step)]
+
+
+def lay_out(chart: Chart, form: Form, *, titled: bool = True) -> Layout:
+    """Return a chart's layout.
+
+    Args:
+        chart: What to draw.
+        form: How wide.
+        titled: Whether the title stands in the drawing; on a page a heading says it.
+    """
+    layout = Layout(chart, form, form.width)
+    axis = _axis(chart, form)
+    y = 4.0
+    if titled:
+        y += TITLE
+        layout.labels.append(Label(4.0, y, fitted(chart.title, form.width - 8, TITLE), TITLE, strong=True))
+        y += 8
+    y = _legend(layout, y)
+    top = y + SMALL + SPACE
+    y = top
+    for number, row in enumerate(chart.rows):
+        y = _row(layout, axis, row, y, shaded=number % 2 == 0)
+    _frame(layout, axis, top, y)
+    layout.height = y + 2 * SMALL + 2 * SPACE + 6
+    return layout
+
+
+def _axis(chart: Chart, form: Form) -> Axis:
+    """Return an axis in steps of ten that holds every interval; never so short that noise looks big."""
+    seen = [value for item in chart.estimates for value in (item.value, item.low, item.high, item.chance)]
+    seen = [value for value in seen if math.isfinite(value)] or [0.0, 1.0]
+    low, high = 10 * math.floor(10 * min(seen) + 1e-9), 10 * math.ceil(10 * max(seen) - 1e-9)
+    while high - low < _LEAST_SPAN:
+        low, high = max(low - 10, 0), min(high + 10, 100)
+    return Axis(low / 100, high / 100, form.left, form.right)
+
+
+def _legend(layout: Layout, y: float) -> float:
+    for number, series in enumerate(layout.chart.series):
+        y += LEGEND + 5
+        layout.marks.append(Mark(12.0, y - 4, 4.0, 20.0, SHAPES[number], number, True, "", None))
+        text = fitted(series.label, layout.form.width - 34, LEGEND)
+        layout.labels.append(Label(28.0, y, text, LEGEND))
+    y += LEGEND + 5
+    layout.rules.append(Rule(4.0, y - 4, 20.0, y - 4, "chance"))
+    layout.labels.append(Label(28.0, y, _chance_text(layout.chart), LEGEND))
+    return y + SPACE
+
+
+def _chance_text(chart: Chart) -> str:
+    values = sorted({short_percent(item.chance) for item in chart.estimates if not math.isnan(item.chance)})
+    return (
+        f"Chance ({values[0]} %)" if len(values) == 1 else "Chance (differs by row)" if values else "Chance (unknown)"
+    )
+
+
+def _row(layout: Layout, axis: Axis, row: Row, y: float, *, shaded: bool) -> float:
+    """Add one row and return where the next begins."""
+    form = layout.form
+    narrow = form.name == "narrow"
+    lanes = y + (SMALL + SPACE if narrow else SPACE / 2)
+    end = lanes + form.lane * len(row.points) + SPACE / 2
+    if shaded:
+        layout.bands.append(Band(0.0, y, form.width, end - y))
+    if narrow:
+        text = fitted(row.label, form.width - 8, LEGEND)
+        layout.labels.append(Label(4.0, y + LEGEND + 1, text, LEGEND, strong=row.pooled))
+    else:
+        middle = (y + end) / 2 + 0.36 * LEGEND
+        text = fitted(row.label, form.left - 20, LEGEND)
+        layout.labels.append(Label(form.left - 12, middle, text, LEGEND, "end", strong=row.pooled))
+    for number, point in enumerate(row.points):
+        if point is not None:
+            _point(layout, axis, row, number, lanes + form.lane * (number + 0.5))
+            if not math.isnan(point.chance):
+                x = axis.at(point.chance)
+                first, last = number == 0, number == len(row.points) - 1
+                upper = y if first else lanes + form.lane * number
+                layout.rules.append(Rule(x, upper, x, end if last else lanes + form.lane * (number + 1), "chance"))
+    return end
+
+
+def _point(layout: Layout, axis: Axis, row: Row, number: int, y: float) -> None:
+    point, form = row.points[number], layout.form
+    if point is None:
+        return
+    text = value_text(point) if form.name == "narrow" else point_text(point)
+    layout.labels.append(Label(form.width - 4, y + 0.36 * SMALL, text, SMALL, "end", strong=row.pooled))
+    if math.isnan(point.value):
+        return
+    known = not (math.isnan(point.low) or math.isnan(point.high))
+    low, high = (axis.at(point.low), axis.at(point.high)) if known else (None, None)
+    said = tooltip(layout.chart.series[number], row, point)
+    filled = excludes_chance(point)
+    layout.marks.append(Mark(axis.at(point.value), y, low, high, SHAPES[number], number, filled, said, point))
+
+
+def _frame(layout: Layout, axis: Axis, top: float, bottom: float) -> None:
+    for tick in axis.ticks:
+        x = axis.at(tick)
+        layout.rules.append(Rule(x, top, x, bottom, "grid"))
+        for y in (top - SPACE / 2, bottom + SMALL + 2):
+            layout.labels.append(Label(x, y, short_percent(tick), SMALL, "middle", quiet=True))
+    layout.rules.append(Rule(axis.left, bottom, axis.right, bottom, "axis"))
+    middle = (axis.left + axis.right) / 2
+    text = fitted(layout.chart.axis, axis.right - axis.left, SMALL)
+    layout.labels.append(Label(middle, bottom + 2 * SMALL + SPACE + 2, text, SMALL, "middle", quiet=True))
+
+
+def fitted(text: str, width: float, size: float) -> str:
+    """Return text that takes about `width` pixels at most; a longer one loses its middle.
+
+    >>> fitted("a very long name of a subset", 100, 12)
+    'a very lon…bset'
+    """
+    room = max(int(width / (size * _CHARACTER)), 3)
+    if cell_len(text) <= room:
+        return text
+    head, tail = "", ""
+    for character in text:
+        if cell_len(head + character) > room - 1 - room // 3:
+            break
+        head += character
+    for character in reversed(text):
+        if cell_len(character + tail) > room // 3:
+            break
+        tail = character + tail
+    return f"{head}…{tail}"
