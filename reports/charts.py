@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reports.answer import candidates, words
+from reports.answer import Candidate, candidates, words
 from reports.captions import measure_title
-from reports.index import POOLED, SANITY, Index, distance, interval_text, value_text
+from reports.index import POOLED, SANITY, Index, distance, excludes_chance, interval_text, value_text
 from reports.schema import Estimate, Record
 from reports.text import count, plain, short_percent, visible
 
 _MOST_SERIES = 4
+_MOST_TOGETHER = 3
 _MOST_ROWS = 40
+_LEAST_SPAN = 4  # tenths
+_MARGIN = 0.02  # a mark on the frame would be cut in two
 _ALL = "all instances"
+
+Pair = tuple[str, str]  # a scorer and the metric that it is judged by
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ class Chart:
         series: At most four.
         rows: All instances, then the subsets in the order of the tables.
         notes: How to read it and what it leaves out.
+        low: Where its axis begins, as a proportion in tenths.
+        high: Where it ends.
     """
 
     key: str
@@ -64,6 +71,8 @@ class Chart:
     series: tuple[Series, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    low: float
+    high: float
 
     @property
     def estimates(self) -> list[Estimate]:
@@ -82,58 +91,85 @@ class Chart:
 def build_charts(record: Record, index: Index) -> tuple[Chart, ...]:
     """Return the chart of the first screen and then one for every column, or nothing if no blind baseline ran.
 
-    In the first, every blind contestant stands with the column that is farthest from chance over all instances. The
-    others follow where they show more than the first does.
+    In the first, all blind columns stand together where they are few; else every contestant stands with the column
+    that departs most clearly from chance. The others follow where they show more than the first does.
     """
     blind = candidates(index)
-    ranked = sorted(blind, key=lambda item: distance(item.pooled), reverse=True)
-    first: dict[str, tuple[str, str]] = {}
-    for item in ranked:
-        first.setdefault(item.contestant.owner, (item.contestant.scorer, item.metric))
     shown = [(item.contestant.scorer, item.metric) for item in blind] or _sanity(index)
     if not shown:
         return ()
-    picked = list(first.values()) or shown
-    by_subset = ", by subset" if index.subsets else ""
-    title = f"Blind baselines against chance{by_subset}"
-    charts = [_chart(record, index, "blind", title, picked[:_MOST_SERIES])]
+    picked = shown if len(shown) <= _MOST_TOGETHER else _clearest_columns(blind)
+    title = "Blind baselines against chance" + (", by subset" if index.subsets else "")
+    notes = [_reading(record), *_choice(blind, picked)]
+    first = _chart(index, "blind", title, picked[:_MOST_SERIES], notes)
     models = [(item.scorer, index.headline(item)) for item in index.contestants if item.kind == "model"]
     rest = [*shown, *(pair for pair in models if pair[1])]
-    if rest != picked:
-        charts += [_single(record, index, number, pair) for number, pair in enumerate(rest, start=1)]
-    more = [f"{count(len(picked) - _MOST_SERIES)} more baselines ran; they stand in the charts and tables below."]
-    charts[0] = _with_notes(charts[0], _choice(blind, picked) + (more if len(picked) > _MOST_SERIES else []))
-    return tuple(charts)
+    if rest == picked[:_MOST_SERIES]:
+        return (first,)
+    return (first, *_on_one_scale([_single(index, number, pair) for number, pair in enumerate(rest, start=1)]))
 
 
-def _sanity(index: Index) -> list[tuple[str, str]]:
+def _sanity(index: Index) -> list[Pair]:
     return [(item.scorer, index.headline(item)) for item in index.contestants if item.owner == SANITY]
 
 
-def _choice(blind: Sequence[object], picked: Sequence[object]) -> list[str]:
-    if len(blind) <= len(picked):
-        return []
-    return ["Of every baseline's columns, the one farthest from chance over all instances is drawn."]
+def _clearest_columns(blind: list[Candidate]) -> list[Pair]:
+    """Return every contestant's column that departs most clearly from chance, as the answer ranks them."""
+    found: dict[str, Pair] = {}
+    for item in sorted(blind, key=_clarity, reverse=True):
+        found.setdefault(item.contestant.owner, (item.contestant.scorer, item.metric))
+    return list(found.values())
 
 
-def _with_notes(chart: Chart, notes: list[str]) -> Chart:
-    return Chart(chart.key, chart.title, chart.axis, chart.series, chart.rows, (*chart.notes, *notes))
+def _clarity(item: Candidate) -> tuple[float, int, float]:
+    """Return what ranks a column: its distance where the pooled interval excludes chance, else its strong subsets."""
+    far = distance(item.pooled)
+    return (far if excludes_chance(item.pooled) else 0.0, len(item.strong_subsets), far)
 
 
-def _single(record: Record, index: Index, number: int, pair: tuple[str, str]) -> Chart:
-    return _chart(record, index, f"column-{number}", plain(words(pair[0])), [pair])
+def _choice(blind: list[Candidate], picked: list[Pair]) -> list[str]:
+    said = []
+    if len(blind) > len(picked):
+        said.append(
+            "Of every baseline's columns, the one that departs most clearly from chance on these data is drawn."
+        )
+    if len(picked) > _MOST_SERIES:
+        said.append(f"{len(picked) - _MOST_SERIES} more baselines ran; they stand in the charts and tables below.")
+    return said
 
 
-def _chart(record: Record, index: Index, key: str, title: str, pairs: list[tuple[str, str]]) -> Chart:
+def _single(index: Index, number: int, pair: Pair) -> Chart:
+    return _chart(index, f"column-{number}", _label(pair[0]), [pair], [])
+
+
+def _on_one_scale(charts: list[Chart]) -> list[Chart]:
+    """Return charts that can be compared by eye: all with the longest axis that one of them needs."""
+    low, high = min(chart.low for chart in charts), max(chart.high for chart in charts)
+    return [replace(chart, low=low, high=high) for chart in charts]
+
+
+def _chart(index: Index, key: str, title: str, pairs: list[Pair], notes: list[str]) -> Chart:
     series = tuple(Series(scorer, _label(scorer)) for scorer, _ in pairs)
     rows = [_row(index, pairs, subset) for subset in index.subsets]
     kept = _farthest(rows)
-    notes = [_reading(record)]
     if len(kept) < len(rows):
-        notes.append(f"Drawn are the {len(kept)} of {count(len(rows))} subsets farthest from chance.")
-    titles = list(dict.fromkeys(measure_title(metric, POOLED) for _, metric in pairs))
-    axis = " or ".join(titles)
-    return Chart(key, title, axis, series, (_row(index, pairs, POOLED), *kept), tuple(notes))
+        notes = [*notes, f"Drawn are the {len(kept)} of {count(len(rows))} subsets farthest from chance."]
+    axis = " or ".join(dict.fromkeys(measure_title(metric, POOLED) for _, metric in pairs))
+    drawn = (_row(index, pairs, POOLED), *kept)
+    return Chart(key, title, axis, series, drawn, tuple(notes), *_span(drawn))
+
+
+def _span(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return the ends of an axis that holds every interval and chance, and is never so short that noise looks big."""
+    points = [point for row in rows for point in row.points if point is not None]
+    seen = [value for item in points for value in (item.value, item.low, item.high, item.chance)]
+    seen = [value for value in seen if math.isfinite(value)] or [0.0, 1.0]
+    low, high = math.floor(10 * (min(seen) - _MARGIN)), math.ceil(10 * (max(seen) + _MARGIN))
+    if min(seen) >= 0 and max(seen) <= 1:
+        low, high = max(low, 0), min(high, 10)
+    while high - low < _LEAST_SPAN:
+        low, high = max(low - 1, min(low, 0)), min(high + 1, max(high, 10))
+    return low / 10, high / 10
 
 
 def _label(scorer: str) -> str:
@@ -146,7 +182,7 @@ def _reading(record: Record) -> str:
     return f"Bars are {level} % intervals; a mark is filled where its interval excludes chance."
 
 
-def _row(index: Index, pairs: list[tuple[str, str]], subset: str) -> Row:
+def _row(index: Index, pairs: list[Pair], subset: str) -> Row:
     points = tuple(index.find(scorer, metric, subset) for scorer, metric in pairs)
     pooled = subset == POOLED
     return Row(_ALL if pooled else visible(subset) or "(empty)", pooled, points)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -11,14 +12,13 @@ from rich.cells import cell_len
 from reports.charts import Chart, Row, point_text, tooltip
 from reports.index import excludes_chance, value_text
 from reports.schema import Estimate
-from reports.text import short_percent
+from reports.text import folded, short_percent
 
 Shape = Literal["circle", "square", "diamond", "triangle"]
 Anchor = Literal["start", "middle", "end"]
 SHAPES: tuple[Shape, ...] = ("circle", "square", "diamond", "triangle")
 TITLE, LEGEND, SMALL, SPACE = 15.0, 12.0, 11.0, 6.0
 _CHARACTER = 0.57  # of the font size: what a character of a system font takes on average, rather too much
-_LEAST_SPAN = 40
 
 
 class Form(NamedTuple):
@@ -123,43 +123,37 @@ class Axis(NamedTuple):
         return [value / 100 for value in range(first, round(100 * self.high) + 1, step)]
 
 
-def lay_out(chart: Chart, form: Form, *, titled: bool = True) -> Layout:
+def lay_out(chart: Chart, form: Form, *, headings: Sequence[str] = ()) -> Layout:
     """Return a chart's layout.
 
     Args:
         chart: What to draw.
         form: How wide.
-        titled: Whether the title stands in the drawing; on a page a heading says it.
+        headings: Lines above a drawing that stands alone, the first as its title; it gets the chart's notes below.
     """
     layout = Layout(chart, form, form.width)
-    axis = _axis(chart, form)
+    axis = Axis(chart.low, chart.high, form.left, form.right)
     y = 4.0
-    if titled:
-        y += TITLE
-        layout.labels.append(Label(4.0, y, fitted(chart.title, form.width - 8, TITLE), TITLE, strong=True))
-        y += 8
-    y = _legend(layout, y)
+    for number, text in enumerate(headings):
+        size = LEGEND if number else TITLE
+        y += size + SPACE
+        layout.labels.append(Label(4.0, y, fitted(text, form.width - 8, size), size, strong=True))
+    y = _legend(layout, y, named=bool(headings) or len(chart.series) > 1)
     top = y + SMALL + SPACE
     y = top
     for number, row in enumerate(chart.rows):
         y = _row(layout, axis, row, y, shaded=number % 2 == 0)
     _frame(layout, axis, top, y)
-    layout.height = y + 2 * SMALL + 2 * SPACE + 6
+    y += 2 * SMALL + 2 * SPACE
+    for text in folded(" ".join(chart.notes), _room(form.width - 8, SMALL)) if headings and chart.notes else ():
+        y += SMALL + SPACE / 2
+        layout.labels.append(Label(4.0, y, text, SMALL, quiet=True))
+    layout.height = y + SPACE
     return layout
 
 
-def _axis(chart: Chart, form: Form) -> Axis:
-    """Return an axis in steps of ten that holds every interval; never so short that noise looks big."""
-    seen = [value for item in chart.estimates for value in (item.value, item.low, item.high, item.chance)]
-    seen = [value for value in seen if math.isfinite(value)] or [0.0, 1.0]
-    low, high = 10 * math.floor(10 * min(seen) + 1e-9), 10 * math.ceil(10 * max(seen) - 1e-9)
-    while high - low < _LEAST_SPAN:
-        low, high = max(low - 10, 0), min(high + 10, 100)
-    return Axis(low / 100, high / 100, form.left, form.right)
-
-
-def _legend(layout: Layout, y: float) -> float:
-    for number, series in enumerate(layout.chart.series):
+def _legend(layout: Layout, y: float, *, named: bool) -> float:
+    for number, series in enumerate(layout.chart.series if named else ()):
         y += LEGEND + 5
         layout.marks.append(Mark(12.0, y - 4, 4.0, 20.0, SHAPES[number], number, True, "", None))
         text = fitted(series.label, layout.form.width - 34, LEGEND)
@@ -195,12 +189,19 @@ def _row(layout: Layout, axis: Axis, row: Row, y: float, *, shaded: bool) -> flo
     for number, point in enumerate(row.points):
         if point is not None:
             _point(layout, axis, row, number, lanes + form.lane * (number + 0.5))
-            if not math.isnan(point.chance):
-                x = axis.at(point.chance)
-                first, last = number == 0, number == len(row.points) - 1
-                upper = y if first else lanes + form.lane * number
-                layout.rules.append(Rule(x, upper, x, end if last else lanes + form.lane * (number + 1), "chance"))
+    upper = lanes - SPACE / 2 if narrow else y  # lines stop short of a label that stands above the lanes
+    layout.rules += [Rule(axis.at(tick), upper, axis.at(tick), end, "grid") for tick in axis.ticks]
+    _chance(layout, axis, row, upper, end)
     return end
+
+
+def _chance(layout: Layout, axis: Axis, row: Row, upper: float, lower: float) -> None:
+    """Draw chance through a row: one line, which changes its place where the series differ in it."""
+    height = (lower - upper) / len(row.points)
+    for number, point in enumerate(row.points):
+        if point is not None and not math.isnan(point.chance):
+            x = axis.at(point.chance)
+            layout.rules.append(Rule(x, upper + number * height, x, upper + (number + 1) * height, "chance"))
 
 
 def _point(layout: Layout, axis: Axis, row: Row, number: int, y: float) -> None:
@@ -221,7 +222,6 @@ def _point(layout: Layout, axis: Axis, row: Row, number: int, y: float) -> None:
 def _frame(layout: Layout, axis: Axis, top: float, bottom: float) -> None:
     for tick in axis.ticks:
         x = axis.at(tick)
-        layout.rules.append(Rule(x, top, x, bottom, "grid"))
         for y in (top - SPACE / 2, bottom + SMALL + 2):
             layout.labels.append(Label(x, y, short_percent(tick), SMALL, "middle", quiet=True))
     layout.rules.append(Rule(axis.left, bottom, axis.right, bottom, "axis"))
@@ -230,13 +230,18 @@ def _frame(layout: Layout, axis: Axis, top: float, bottom: float) -> None:
     layout.labels.append(Label(middle, bottom + 2 * SMALL + SPACE + 2, text, SMALL, "middle", quiet=True))
 
 
+def _room(width: float, size: float) -> int:
+    """Return how many characters fit, at least three."""
+    return max(int(width / (size * _CHARACTER)), 3)
+
+
 def fitted(text: str, width: float, size: float) -> str:
     """Return text that takes about `width` pixels at most; a longer one loses its middle.
 
     >>> fitted("a very long name of a subset", 100, 12)
     'a very lon…bset'
     """
-    room = max(int(width / (size * _CHARACTER)), 3)
+    room = _room(width, size)
     if cell_len(text) <= room:
         return text
     head, tail = "", ""

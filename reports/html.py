@@ -86,9 +86,7 @@ class Picture(NamedTuple):
 def render_html(view: View) -> str:
     """Return a view as one HTML document."""
     style = read_template("report.css")
-    pairs = [
-        Pair(chart, lay_out(chart, WIDE, titled=False), lay_out(chart, NARROW, titled=False)) for chart in view.charts
-    ]
+    pairs = [Pair(chart, lay_out(chart, WIDE), lay_out(chart, NARROW)) for chart in view.charts]
     pictures = [_picture(example) for example in view.examples]
     sheets = [_sheet(grid) for grid in view.grids]
     return (
@@ -109,7 +107,7 @@ def render_html(view: View) -> str:
 
 
 def _pair(chart: Chart) -> Pair:
-    return Pair(chart, lay_out(chart, WIDE, titled=False), lay_out(chart, NARROW, titled=False))
+    return Pair(chart, lay_out(chart, WIDE), lay_out(chart, NARROW))
 
 
 def _contents(view: View) -> list[tuple[str, str]]:

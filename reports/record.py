@@ -18,13 +18,10 @@ import pandas as pd
 
 from benchmarks.errors import InputError
 from reports import files
-from reports.drawing import png, svg
 from reports.examples import Example, read_examples, write_examples
-from reports.figures import WIDE, lay_out
-from reports.html import render_html
 from reports.identity import config_digest, differences, scrubbed
-from reports.markdown import render_markdown
 from reports.metrics import read_metrics, write_metrics
+from reports.pages import write_pages
 from reports.schema import Estimate, Finding, Record
 from reports.scrub import scrub_values
 from reports.view import build_view
@@ -34,7 +31,6 @@ __all__ = ["Run", "RunFolder", "config_digest", "read", "render_again"]
 
 State = Literal["new", "unfinished", "finished"]
 RECORD, METRICS, FINDINGS = "record.json", "metrics.csv", "findings.json"
-MARKDOWN, HTML, FIGURES = "report.md", "report.html", "figures"
 _REQUIRED = sorted(Record.__required_keys__)
 # What may stand in a new folder before the run begins: the launcher's own files and what a killed run left behind.
 _OURS = re.compile(rf"\.hydra|[^/]*\.log|{re.escape(files.LOCK)}|{re.escape(files.TEMPORARY)}.*|\.DS_Store")
@@ -216,15 +212,7 @@ def _clean(record: Record) -> dict[str, Any]:
 
 
 def _write_pages(run: Run) -> None:
-    view = build_view(run.record, run.estimates, run.findings, examples=read_examples(run.path))
-    if view.charts:
-        folder = run.path / FIGURES
-        folder.mkdir(exist_ok=True)
-        first = lay_out(view.charts[0], WIDE)
-        files.write_text(folder / f"{first.chart.key}.svg", svg(first))
-        files.write_bytes(folder / f"{first.chart.key}.png", png(first))
-    files.write_text(run.path / MARKDOWN, render_markdown(view))
-    files.write_text(run.path / HTML, render_html(view))
+    write_pages(run.path, build_view(run.record, run.estimates, run.findings, examples=read_examples(run.path)))
 
 
 def _table_path(folder: Path, name: str) -> Path:
