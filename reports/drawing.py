@@ -28,11 +28,7 @@ def svg(layout: Layout) -> str:
 
 def png(layout: Layout) -> bytes:
     """Return a layout as a PNG at three times its size, without a date or a program's name in it."""
-    # Loaded when a figure is drawn: commands that draw none need not wait for it.
-    figure_type: Any = import_module("matplotlib.figure").Figure
-    canvas: Any = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg
-    figure = figure_type(figsize=(layout.width / _POINTS, layout.height / _POINTS), dpi=_POINTS * _SCALE)
-    canvas(figure)
+    figure = _canvas(layout).figure
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, layout.width), ylim=(layout.height, 0))
     axes.set_axis_off()
     _lines(axes, layout)
@@ -44,6 +40,16 @@ def png(layout: Layout) -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         figure.savefig(stream, format="png", facecolor=PALETTE["ground"], metadata={"Software": None})
     return stream.getvalue()
+
+
+def _canvas(layout: Layout) -> Any:
+    """Return an empty drawing. The library is loaded here: commands that draw nothing need not wait for it."""
+    with warnings.catch_warnings():
+        # It keeps a list of fonts in a file of its own; in which encoding is not ours to say.
+        warnings.simplefilter("ignore", EncodingWarning)
+        figure = import_module("matplotlib.figure").Figure
+        canvas = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg
+    return canvas(figure(figsize=(layout.width / _POINTS, layout.height / _POINTS), dpi=_POINTS * _SCALE))
 
 
 def _lines(axes: Any, layout: Layout) -> None:

@@ -239,7 +239,7 @@ def fitted(text: str, width: float, size: float) -> str:
     """Return text that takes about `width` pixels at most; a longer one loses its middle.
 
     >>> fitted("a very long name of a subset", 100, 12)
-    'a very lon…bset'
+    'a very lo…bset'
     """
     room = _room(width, size)
     if cell_len(text) <= room:

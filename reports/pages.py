@@ -27,7 +27,7 @@ def _write_figures(folder: Path, view: View) -> None:
     """Write the first chart alone; what limits the report as a whole goes with it, for figures travel."""
     folder.mkdir(exist_ok=True)
     chart = view.charts[0]
-    headings = [plain(view.title), chart.title, *([view.banner] if view.banner else [])]
+    headings = [plain(view.title), chart.title, *(part.strip() for part in view.banner.split(":", 1) if part)]
     layout = lay_out(chart, WIDE, headings=headings)
     files.write_text(folder / f"{chart.key}.svg", svg(layout))
     files.write_bytes(folder / f"{chart.key}.png", png(layout))

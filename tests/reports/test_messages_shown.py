@@ -45,8 +45,8 @@ def test_an_error_without_parts_is_one_line():
 
 def test_a_list_shows_what_is_known_and_leaves_out_what_is_not():
     rows = [
-        Listing("sugarcrepe", "benchmark", "SugarCrepe", "1x2", 7511, needs_images=True, licence="MIT", here=False),
-        Listing("table", "benchmark", "your own [b]table[/b]", "any", here=True),
+        Listing("sugarcrepe", "benchmark", "SugarCrepe", "1x2", 7511, needs_images=True, licence="MIT", here="no"),
+        Listing("table", "benchmark", "your own [b]table[/b]", "any", here="yes"),
         Listing("length", "baseline", "Compares lengths"),
     ]
     text = printed(lambda console: print_listing(rows, console))
@@ -74,3 +74,14 @@ def test_messages_fit_an_ascii_terminal():
     print_error(InputError("café"), Console(file=stream))
     stream.flush()
     assert raw.getvalue() == b"error: caf\\xe9\n"
+
+
+def test_a_name_in_a_list_is_never_folded():
+    long = "a_benchmark_whose_name_takes_forty_columns"
+    rows = [
+        Listing(
+            long, "benchmark", "a title of many words that can be folded " * 3, "1x2", 7511, licence="CC BY 4.0 " * 5
+        )
+    ]
+    text = printed(lambda console: print_listing(rows, console))
+    assert long in text
