@@ -21,8 +21,8 @@ OFFLINE = "offline"
 OFFLINE_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 OFFLINE_REVISION = "12fd25f77366fa6b3b4b768ec3050bf629380bac"
 OFFLINE_NAME = "SmolLM2-135M-Instruct"
-# The dtype in which the model was released, and in which the reference values were measured: a float32 copy has one pair
-# of swap_obj (norm) and one of swap_att (norm, unnorm) on the other side. Arithmetic stays in the dtype asked for.
+# The dtype in which the model was released, and in which the reference values were measured: a float32 copy has one
+# pair of swap_obj (norm) and one of swap_att (norm, unnorm) on the other side. Arithmetic is in the dtype asked for.
 OFFLINE_STORED = torch.bfloat16
 DTYPES: Mapping[str, torch.dtype] = {
     "float32": torch.float32,
