@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -297,3 +298,21 @@ def test_usage() -> None:
     from audits.cli import USAGE, VERBS
 
     assert all(verb in USAGE for verb in VERBS)
+
+
+def test_a_reader_that_closes_the_pipe_is_no_failure(fresh, pairs, tmp_path) -> None:
+    import subprocess
+    import sys
+
+    words = ["run", "benchmark=table", f"benchmark.path={pairs}", "baseline=constant", "out=out"]
+    assert fresh(*words).returncode == 0
+    top = Path(__file__).resolve().parents[2]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "audits", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(top), "AUDITS_CACHE": str(tmp_path / "cache"), "COLUMNS": "120", "CI": "1"},
+    )  # fmt: skip
+    process.stdout.close()
+    stderr = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(120) == 0, stderr
+    assert stderr == b""
