@@ -133,6 +133,9 @@ def _choice(blind: list[Candidate], picked: list[Pair]) -> list[str]:
         said.append(
             "Of every baseline's columns, the one that departs most clearly from chance on these data is drawn."
         )
+    drawn = {scorer for scorer, _ in picked[:_MOST_SERIES]}
+    if any(item.chosen and item.contestant.scorer in drawn for item in blind):
+        said.append("Of the two directions of a cue, the one that does better on these data is drawn.")
     if len(picked) > _MOST_SERIES:
         said.append(f"{len(picked) - _MOST_SERIES} more baselines ran; they stand in the charts and tables below.")
     return said

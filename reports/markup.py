@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from importlib.resources import files as resources
 
 from jinja2 import DictLoader, Environment, StrictUndefined
@@ -19,8 +20,9 @@ def read_template(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
+@cache
 def environment() -> Environment:
-    """Return the environment of all templates."""
+    """Return the environment of all templates, compiled once."""
     names = sorted(item.name for item in _FOLDER.iterdir() if item.name.endswith(".j2"))
     found = Environment(
         loader=DictLoader({name: read_template(name) for name in names}),

@@ -111,7 +111,7 @@ def test_hostile_text_leaves_a_figure_well_formed(make, hostile):
             root = ElementTree.fromstring(drawn.encode("utf-8"))
             kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
             assert kinds <= {"svg", "title", "rect", "line", "text", "g", "path"}
-            assert png(lay_out(chart, WIDE)).startswith(b"\x89PNG")
+        assert png(lay_out(view.charts[0], WIDE)).startswith(b"\x89PNG")
 
 
 def test_nothing_is_loaded_and_nothing_can_run(make, hostile):
