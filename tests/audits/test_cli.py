@@ -16,6 +16,10 @@ def metrics(out: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def contents(out: Path) -> dict[str, bytes]:
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
 def only(rows: list[dict[str, str]], **wanted: str) -> dict[str, str]:
     found = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
     assert len(found) == 1, f"{len(found)} rows for {wanted}"
@@ -57,6 +61,8 @@ def test_own_table_runs_with_no_further_option(cli, pairs, tmp_path) -> None:
 def test_results_on_stdout_and_the_rest_on_stderr(cli, pairs) -> None:
     done = cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
     assert "Without the image" in done.stdout
+    assert "Without the image" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert (tmp_path / "out" / "figures" / "blind.png").read_bytes().startswith(b"\x89PNG")
     assert "\r" not in done.stderr + done.stdout
     assert "\x1b" not in done.stderr + done.stdout
 
@@ -64,12 +70,12 @@ def test_results_on_stdout_and_the_rest_on_stderr(cli, pairs) -> None:
 def test_finished_run_is_rendered_again_and_another_configuration_refused(cli, pairs, tmp_path) -> None:
     words = ("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
     first = cli(*words)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    before = contents(tmp_path / "out")
     second = cli(*words)
     assert second.returncode == 0
     assert second.stdout == first.stdout
     refused(cli(*words, "seed=7"), "out")
-    after = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    after = contents(tmp_path / "out")
     assert {name for name in before if before[name] != after[name]} <= {".lock"}
     assert cli("report", "out").stdout == first.stdout
 
