@@ -56,13 +56,13 @@ def test_own_table_runs_with_no_further_option(cli, pairs, tmp_path) -> None:
         "instance", "scorer", "direction", "order", "comparison", "outcome", "credit",
     ]  # fmt: skip
     assert (tmp_path / "out" / "report.md").stat().st_size > 0
+    assert "Without the image" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert (tmp_path / "out" / "figures" / "blind.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_results_on_stdout_and_the_rest_on_stderr(cli, pairs) -> None:
     done = cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
     assert "Without the image" in done.stdout
-    assert "Without the image" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert (tmp_path / "out" / "figures" / "blind.png").read_bytes().startswith(b"\x89PNG")
     assert "\r" not in done.stderr + done.stdout
     assert "\x1b" not in done.stderr + done.stdout
 
