@@ -74,3 +74,10 @@ def test_messages_fit_an_ascii_terminal():
     print_error(InputError("café"), Console(file=stream))
     stream.flush()
     assert raw.getvalue() == b"error: caf\\xe9\n"
+
+
+def test_a_name_in_a_list_is_never_folded():
+    long = "a_benchmark_whose_name_takes_forty_columns"
+    rows = [Listing(long, "benchmark", "many words to fold " * 6, "1x2", 7511, licence="CC BY 4.0 " * 5)]
+    text = printed(lambda console: print_listing(rows, console))
+    assert long in text
