@@ -64,13 +64,14 @@ def test_results_on_stdout_and_the_rest_on_stderr(cli, pairs) -> None:
 def test_finished_run_is_rendered_again_and_another_configuration_refused(cli, pairs, tmp_path) -> None:
     words = ("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
     first = cli(*words)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     second = cli(*words)
     assert second.returncode == 0
     assert second.stdout == first.stdout
     refused(cli(*words, "seed=7"), "out")
-    after = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    assert {name for name in before if before[name] != after[name]} <= {".lock"}
+    after = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {path.name for path in before if before[path] != after[path]} <= {".lock"}
+    assert before.keys() == after.keys()
     assert cli("report", "out").stdout == first.stdout
 
 
