@@ -1,7 +1,8 @@
 """Write contact sheets of the drawn sample: python tests/contact_sheet.py FOLDER [SEED].
 
 `edits-*.png` show two pairs of every edit type with their captions, `things-*.png` every kind with every property,
-`figures-*.png` every person in every pose and deed. They are looked at by a person before a change of the drawing.
+`persons.png` every pose with every action, `pairs.png` every deed.
+A person looks at them before a change of the drawing.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ def edits(seed: int, each: int = 2) -> Iterator[Cell]:
 
 def things(scene: Scene) -> Iterator[Cell]:
     """Yield every kind with every value of every property."""
-    for item in scene.items:
+    table = scene.item("table_1")
+    others = [replace(table, family=name, state=None, color=None) for name in ("vessel", "clear", "light")]
+    kept = [item for item in scene.items if not item.id.startswith("table")]
+    for item in {item.family: item for item in (*kept, *others)}.values():
         family = FAMILIES[item.family]
         for kind in family.kinds:
             for change in _variants(item):
@@ -96,12 +100,12 @@ def _variants(item: Item) -> Iterator[dict[str, object]]:
         return
     other = [name for name in values if name != "color"]
     hues = iter(COLORS * 9)
-    options = values[other[0]] if other else ("",) * 3
-    for option in options:
-        change = {other[0]: option} if other else {}
-        for name in other[1:]:
-            change[name] = values[name][0]
-        yield {**change, **({"color": next(hues)} if "color" in values else {})}
+    options = [{name: value} for name in other[:1] for value in values[name]] or [{}] * 10
+    for change in options:
+        for name in other[1:] or [""]:
+            for value in values.get(name, ("",)):
+                more = {name: value} if name else {}
+                yield {**change, **more, **({"color": next(hues)} if "color" in values else {})}
 
 
 def _close(scene: Scene, item: Item) -> Image.Image:
@@ -113,14 +117,18 @@ def _close(scene: Scene, item: Item) -> Image.Image:
     return picture.crop(box).resize((150, 150), Image.Resampling.LANCZOS)
 
 
-def figures(scene: Scene) -> Iterator[Cell]:
-    """Yield people in every pose with every action, then pairs in every deed."""
+def persons(scene: Scene) -> Iterator[Cell]:
+    """Yield people in every pose with every action."""
     people = FAMILIES["people"].kinds
     for number, pose in enumerate(POSES):
         for place, action in enumerate(ACTIONS):
             person = Figure("solo", "people", people[(2 * number + place) % len(people)], "left", pose, action)
             picture = Canvas(replace(scene, entities={"solo": person}, regions={}), 720).base
             yield picture.crop((0, 150, 250, 560)), f"{pose} {person.kind} {action}"
+
+
+def pairs(scene: Scene) -> Iterator[Cell]:
+    """Yield pairs in every deed, from both sides."""
     for family, deeds in INTERACTIONS.items():
         kinds = FAMILIES[family].kinds
         for number, deed in enumerate(deeds):
@@ -130,12 +138,9 @@ def figures(scene: Scene) -> Iterator[Cell]:
                     "pair_2": Figure("pair_2", family, kinds[(number + 3) % len(kinds)], "pair_right"),
                     "interaction": Interaction(agent, patient, deed),
                 }
-                picture = Canvas(replace(scene, entities=pair, regions={}), 720).base
+                picture = Canvas(replace(scene, entities=pair, regions={}), 960).base
                 names = [pair[key].kind for key in (agent, patient)]
-                yield (
-                    picture.crop((100, 310, 460, 720)).resize((250, 285)).crop((0, 0, 250, 410)),
-                    f" {deed} ".join(names),
-                )
+                yield picture.crop((170, 670, 530, 960)), f" {deed} ".join(names)
 
 
 def main(folder: Path, seed: int) -> None:
@@ -148,7 +153,8 @@ def main(folder: Path, seed: int) -> None:
     tiles = list(things(scene))
     for page in range(0, len(tiles), 80):
         sheet(tiles[page : page + 80], folder / f"things-{page // 80 + 1}.png", 10)
-    sheet(figures(scene), folder / "figures.png", 8)
+    sheet(persons(scene), folder / "persons.png", 7)
+    sheet(pairs(scene), folder / "pairs.png", 6)
 
 
 if __name__ == "__main__":

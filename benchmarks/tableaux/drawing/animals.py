@@ -53,8 +53,8 @@ def _cat(pen: Pen, stance: Stance) -> None:
         pen.form(polygon((side * 4, -18), (side * 19, -35), (side * 21, -6)), _CAT, "flat")
         pen.fill(polygon((side * 9, -18), (side * 17, -29), (side * 18, -11)), "#f4b9a8")
     _round(pen, _CAT)
-    for x in (-6, 0, 6):
-        pen.line(path("M", x, -20, "v", 8), "#8e4d12", 2.6)
+    for mark in (-6, 0, 6):
+        pen.line(path("M", mark, -20, "v", 8), "#8e4d12", 2.6)
     eyes(pen, stance, white=4.6)
     x = 5.0 * stance.look
     pen.fill(polygon((x - 3.4, 4), (x + 3.4, 4), (x, 8)), "#d8607a")

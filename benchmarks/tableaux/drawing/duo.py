@@ -53,12 +53,12 @@ def _shove(pen: Pen) -> None:
 
 
 def _rope(pen: Pen) -> None:
-    rope = path("M", -14, -70, "L", 20, -78, "Q", 55, -64, 88, -60)
-    waist = path("M", 87, -62, "q", 14, 7, 29, 0, "M", 87, -56, "q", 14, 7, 29, 0)
+    rope = path("M", -22, -68, "L", 12, -80, "Q", 55, -66, 98, -60)
+    waist = path("M", 97, -63, "q", 15, 7, 31, 0, "M", 97, -57, "q", 15, 7, 31, 0)
     for data in (rope, waist):
         pen.line(data, "#5c431d", 6.4)
         pen.line(data, "#d9b06a", 4)
-    pen.form(oval(88, -59, 5), "#d9b06a", "ball")
+    pen.form(oval(98, -60, 5), "#d9b06a", "ball")
 
 
 def _nothing(pen: Pen) -> None:
@@ -99,13 +99,13 @@ _DEEDS: Final[Mapping[str, _Deed]] = {
         _speed,
     ),
     "pushing": _Deed(
-        _Part(18, Stance((0, -48), 20, _STEP, ((60, -88), (62, -80)), (1, 1), look=1, mouth="small")),
-        _Part(92, Stance((0, -50), -10, _BRACED, ((22, -98), (34, -104)), (1, 1), look=1, mouth="open")),
+        _Part(10, Stance((0, -48), 20, _STEP, ((66, -88), (68, -78)), (0, 0), look=1, mouth="small")),
+        _Part(106, Stance((0, -50), -8, _BRACED, ((22, -98), (34, -104)), (1, 1), look=1, mouth="open")),
         _shove,
     ),
     "pulling": _Deed(
-        _Part(14, Stance((0, -48), 20, _STEP, ((24, -72), (30, -68)), (1, 1), look=1, mouth="small"), flip=True),
-        _Part(102, Stance((0, -50), 8, _BRACED, ((20, -104), (36, -100)), (1, 1), look=1, mouth="open"), flip=True),
+        _Part(6, Stance((0, -48), 20, _STEP, ((24, -70), (30, -66)), (1, 1), look=1, mouth="small"), flip=True),
+        _Part(114, Stance((0, -50), 8, _BRACED, ((-26, -112), (34, -116)), (-1, 1), look=1, mouth="open"), flip=True),
         _rope,
     ),
     "carrying": _Deed(

@@ -31,7 +31,7 @@ def _legs(pen: Pen, paint: Paint, at: tuple[float, ...], width: float, top: floa
 
 def _table(pen: Pen, item: Item) -> None:
     paint = material(pen, item.material)
-    pen.shadow(0, 0, 116, 8)
+    pen.shadow(0, 0, 112, 7, 0.3)
     _legs(pen, paint, (-88, 88), 9, TOP - 16, -9)
     pen.fill(rect(-93, -TOP + 16, 186, 83, 0), "#20180f", 0.10)
     _legs(pen, paint, (-104, 104), 13, TOP - 16)
@@ -41,7 +41,7 @@ def _table(pen: Pen, item: Item) -> None:
 
 def _bench(pen: Pen, item: Item) -> None:
     paint = material(pen, item.material)
-    pen.shadow(0, 0, 116, 8)
+    pen.shadow(0, 0, 112, 7, 0.3)
     _legs(pen, paint, (-96, 96), 10, 172, -8)
     for y in (-168, -146):
         pen.form(rect(-108, y, 216, 16, 3), paint, "flat")
@@ -77,7 +77,7 @@ def _bench(pen: Pen, item: Item) -> None:
 
 def _desk(pen: Pen, item: Item) -> None:
     paint = material(pen, item.material)
-    pen.shadow(0, 0, 116, 8)
+    pen.shadow(0, 0, 112, 7, 0.3)
     pen.fill(rect(-60, -TOP + 12, 120, TOP - 20), "#20180f", 0.20)
     for side in (-1, 1):
         pen.form(rect(side * 84 - 27, -TOP + 12, 54, TOP - 12, 2), paint, "flat", outline=1.8)

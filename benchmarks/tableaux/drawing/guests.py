@@ -13,12 +13,12 @@ _GOLD = "#eebc31"
 
 def _crown(pen: Pen) -> None:
     pen.shadow(0, 0, 34, 4)
-    points = ((-38, -58), (-20, -30), (0, -66), (20, -30), (38, -58))
-    pen.form(polygon((-32, -2), *points, (32, -2)), _GOLD)
+    points = ((-33, -58), (-18, -30), (0, -66), (18, -30), (33, -58))
+    pen.form(polygon((-28, -2), *points, (28, -2)), _GOLD)
     for x, y in points[::2]:
         pen.form(oval(x, y, 6), "#f6d878", "ball")
-    pen.form(rect(-33, -16, 66, 15, 3), _GOLD)
-    for x, gem in ((-20, "#c62f44"), (0, "#2f6fd0"), (20, "#c62f44")):
+    pen.form(rect(-29, -16, 58, 15, 3), _GOLD)
+    for x, gem in ((-18, "#c62f44"), (0, "#2f6fd0"), (18, "#c62f44")):
         pen.form(oval(x, -8.5, 4.6), gem, "ball", outline=1)
 
 

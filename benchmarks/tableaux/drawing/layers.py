@@ -51,7 +51,9 @@ def keys(scene: Scene) -> list[Key]:
         if item.host is None:
             found.append(Key(depth, 0, "item", _bare(item), "", False, light))
             continue
-        found.append(Key(depth, 0, "host", replace(_bare(item), kind=item.host, present=True), "", False, light))
+        found.append(
+            Key(depth, 0, "host", replace(_bare(item), kind=item.host, present=True, scale=1.0), "", False, light)
+        )
         if item.present:
             found.append(Key(depth, 1, "guest", _bare(item), "", False, light))
     if "solo" in scene.entities:
@@ -62,9 +64,15 @@ def keys(scene: Scene) -> list[Key]:
     return sorted(found, key=lambda key: (key.depth, key.order, str(key)))
 
 
+_UNTURNED = ("furniture", "group", "board", "perched", "hung")
+_ONE_SIZE = ("furniture", "group")
+
+
 def _bare(item: Item) -> Item:
-    """Return the item without its name, which no pixel depends on."""
-    return replace(item, id="")
+    """Return the item without what no pixel of it depends on."""
+    turned = item.flip and item.family not in _UNTURNED
+    scale = 1.0 if item.family in _ONE_SIZE else item.scale
+    return replace(item, id="", host=None, flip=turned, scale=scale)
 
 
 def _pair(scene: Scene) -> list[Key]:
@@ -90,15 +98,15 @@ def draw_background(scene: Scene, size: int) -> Layer:
     return pen.render((0, 0, UNIT, UNIT), size)
 
 
-def draw_layer(key: Key, size: int) -> Layer:
-    """Return the pixels of a layer."""
+def draw_layer(key: Key, size: int, *, bounded: bool = True) -> Layer:
+    """Return the pixels of a layer; unless bounded, the whole picture is searched for them, which is slow."""
     pen = Pen(key.light)
     entity = key.entity
     if isinstance(entity, Figure):
         _draw_figure(pen, key, entity)
     else:
         _draw_item(pen, key.part, entity)
-    return pen.render(_bounds(key), size)
+    return pen.render(_bounds(key) if bounded else (0, 0, UNIT, UNIT), size)
 
 
 def _bounds(key: Key) -> tuple[float, float, float, float]:
@@ -114,7 +122,7 @@ def _bounds(key: Key) -> tuple[float, float, float, float]:
 
 
 # What layers need around their places: to the left, above, to the right, below.
-_ROOM = {"furniture": (16, 72, 16, 16), "people": (24, 60, 72, 20), "light": (24, 30, 24, 28)}
+_ROOM = {"furniture": (36, 72, 36, 20), "people": (24, 60, 72, 20), "light": (24, 30, 24, 28)}
 
 
 def _foot(name: str) -> tuple[float, float]:
@@ -124,7 +132,8 @@ def _foot(name: str) -> tuple[float, float]:
 def _draw_figure(pen: Pen, key: Key, person: Figure) -> None:
     x, y = _foot(person.place)
     if key.part == "solo":
-        with pen.frame(x, y, 1.12 * person.scale):
+        # The flag and the trumpet reach to the right, the elbows of a reader to both sides.
+        with pen.frame(x + 8, y, 1.12 * person.scale):
             solo(pen, person.kind, str(person.pose), str(person.action))
         return
     left, right = (PLACES[name].x * UNIT for name in ("pair_left", "pair_right"))
@@ -150,7 +159,7 @@ def _draw_item(pen: Pen, part: str, item: Item) -> None:
     else:
         # Kinds of one family fill the narrower side of their place.
         scale = min(width / 100, height / 104) * (0.94 + 0.4 * (item.scale - 0.85))
-        with pen.frame(x, y, scale, flip=item.flip and item.family != "board"):
+        with pen.frame(x, y, scale, flip=item.flip):
             PROPS[item.kind](pen, item)
 
 

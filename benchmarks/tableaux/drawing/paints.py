@@ -42,7 +42,7 @@ def _stroke(data: str, color: str, width: float, opacity: float = 1) -> str:
 
 
 def _striped(color: str) -> tuple[float, float, str]:
-    return 16, 16, _dab(rect(4, 0, 8, 16), color)
+    return 16, 16, _dab(rect(4, -1, 8, 18), color)
 
 
 def _spotted(color: str) -> tuple[float, float, str]:

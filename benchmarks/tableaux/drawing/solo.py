@@ -51,7 +51,7 @@ def _air(pen: Pen) -> None:
 _POSES: Final[Mapping[str, _Pose]] = {
     "standing": _Pose((0, -54), (((-9, -28), (-11, -3)), ((9, -28), (11, -3))), _ground),
     "sitting": _Pose((-8, -36), (((14, -38), (17, -3)), ((20, -35), (26, -3))), _pouf),
-    "kneeling": _Pose((-4, -36), (((-10, -6), (-36, -5)), ((22, -33), (22, -3))), _knees),
+    "kneeling": _Pose((-4, -36), (((-8, -6), (-31, -5)), ((19, -34), (19, -3))), _knees),
     "jumping": _Pose((0, -90), (((-27, -78), (-34, -52)), ((27, -80), (34, -54))), _air),
 }
 
@@ -127,19 +127,19 @@ def _trumpet(pen: Pen) -> None:
 
 
 def _dumbbell(pen: Pen) -> None:
-    pen.rod([(-30, -56), (30, -56)], "#aab4bd", 5)
-    for x in (-34, 34):
+    pen.rod([(-32, -48), (32, -48)], "#aab4bd", 5)
+    for x in (-37, 37):
         for dx, r in ((5, 17), (-5, 13)):
             side = 1 if x > 0 else -1
-            pen.form(rect(x - side * dx - 4, -56 - r, 8, 2 * r, 3), "#3a3f47", "flat", outline=1.4)
+            pen.form(rect(x - side * dx - 4, -48 - r, 8, 2 * r, 3), "#3a3f47", "flat", outline=1.4)
 
 
 _ACTIONS: Final[Mapping[str, _Action]] = {
     "reading a book": _Action(((-22, 22), (22, 22)), (1, -1), _book, 0, mouth="small"),
-    "waving a flag": _Action(((-22, 36), (30, 4)), (1, -1), _flag, 0.6),
-    "holding an umbrella": _Action(((-20, 38), (21, 12)), (1, -1), _umbrella, 0),
-    "playing a trumpet": _Action(((27, -3), (41, -4)), (-1, -1), _trumpet, 0.9, mouth="small"),
-    "lifting a dumbbell": _Action(((-20, -54), (20, -54)), (1, -1), _dumbbell, 0),
+    "waving a flag": _Action(((-22, 36), (31, 2)), (1, 1), _flag, 0.6),
+    "holding an umbrella": _Action(((-20, 38), (22, 14)), (1, 1), _umbrella, 0),
+    "playing a trumpet": _Action(((27, 0), (41, -3)), (1, 1), _trumpet, 0.9, mouth="small"),
+    "lifting a dumbbell": _Action(((-31, -45), (31, -45)), (0, 0), _dumbbell, 0),
 }
 
 

@@ -87,7 +87,7 @@ def ring(n: int, x: float, y: float, radius: float, *, inner: float = 0, turn: f
 
 _SHADES = {
     # Shares along the way from the bright to the dark side: (offset, black or white, opacity).
-    "round": ((0, 1, 0.30), (0.25, 1, 0.38), (0.55, 0, 0.0), (1, 0, 0.42)),
+    "round": ((0, 1, 0.16), (0.22, 1, 0.28), (0.55, 0, 0.0), (1, 0, 0.42)),
     "flat": ((0, 1, 0.20), (0.5, 0, 0.0), (1, 0, 0.20)),
     "ball": ((0, 1, 0.75), (0.25, 1, 0.25), (0.6, 0, 0.0), (1, 0, 0.45)),
 }
