@@ -168,7 +168,7 @@ def _coat(pen: Pen) -> None:
         9,
         "Z",
     )
-    pen.fill(shape, "#20180f", 0.3, blur=2)
+    pen.cast(shape)
     pen.form(shape, "#8a6f4e", "flat", outline=1.8)
     pen.line(path("M", 0, 14, "V", 97), "#463520", 1.6)
     pen.form(polygon((-8, 2), (0, 30), (-15, 20), (-12, 5)), "#a58962", "flat")

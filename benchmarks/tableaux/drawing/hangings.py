@@ -33,8 +33,7 @@ def _centre(item: Item) -> float:
 
 def _frame(pen: Pen, item: Item, face: str) -> str:
     """Draw the shadow, the coloured frame and the face of a board; return the outline of the face."""
-    with pen.frame(-pen.side * 4, 4):
-        pen.fill(_outline(item.shape, 1), "#20180f", 0.38, blur=2.4)
+    pen.cast(_outline(item.shape, 1))
     pen.form(_outline(item.shape, 1), colored(item.color), "flat", outline=2)
     inner = _outline(item.shape, 0.74 if item.shape in ("triangular", "star-shaped") else 0.8)
     pen.form(inner, face, "", outline=1.6)
@@ -70,8 +69,7 @@ _SILVER = ((0, "#dcebf3"), (0.45, "#a9c3d3"), (0.55, "#cfe2ec"), (1, "#86a3b6"))
 
 def _sign(pen: Pen, item: Item) -> None:
     paint = colored(item.color)
-    with pen.frame(-pen.side * 4, 4):
-        pen.fill(_outline(item.shape, 1), "#20180f", 0.38, blur=2.4)
+    pen.cast(_outline(item.shape, 1))
     pen.form(_outline(item.shape, 1), paint, "flat", outline=2)
     mark = "#24242a" if item.color in ("yellow", "white", "pink", "orange") else "#fdfcf7"
     pen.line(_outline(item.shape, 0.86), mark, 2.2)
@@ -94,14 +92,9 @@ def _painting(pen: Pen, item: Item) -> None:
     pen.line(inner, ink("#8a6a3a"), 1.6)
 
 
-def _drop(pen: Pen, data: str) -> None:
-    with pen.frame(-pen.side * 3.5, 3.5):
-        pen.fill(data, "#20180f", 0.36, blur=2)
-
-
 def _banner(pen: Pen, item: Item) -> None:
     shape = path("M", -32, -92, "L", 32, -92, "L", 32, -1, "L", 0, -20, "L", -32, -1, "Z")
-    _drop(pen, shape)
+    pen.cast(shape)
     pen.line(path("M", -24, -92, "L", 0, -101, "L", 24, -92), "#4a3a28", 1.6)
     pen.form(shape, patterned(pen, item.color, item.pattern), "flat", outline=1.8)
     pen.rod([(-40, -92), (40, -92)], "#8c6a3e", 5)
@@ -111,7 +104,7 @@ def _banner(pen: Pen, item: Item) -> None:
 
 def _towel(pen: Pen, item: Item) -> None:
     shape = path("M", -36, -88, "L", 36, -88, "L", 36, -12, "L", -36, -12, "Z")
-    _drop(pen, shape)
+    pen.cast(shape)
     pen.rod([(-46, -89), (46, -89)], "#b7bfc6", 5)
     paint = patterned(pen, item.color, item.pattern)
     for x in range(-33, 36, 6):
@@ -150,7 +143,7 @@ def _shirt(pen: Pen, item: Item) -> None:
         -68,
     )
     shape = path("M", -13, -88, "L", -26, -84, *sleeve, "L", 26, -84, "L", 13, -88, "Q", 0, -74, -13, -88, "Z")
-    _drop(pen, shape)
+    pen.cast(shape)
     pen.line(path("M", 0, -88, "v", -5, "q", 5, -2, 4, -6, "q", -3, -4, -7, 0), "#6d5a40", 2.2)
     paint = patterned(pen, item.color, item.pattern)
     pen.form(shape, paint, "flat", outline=1.8)
@@ -160,7 +153,7 @@ def _shirt(pen: Pen, item: Item) -> None:
 
 def _kite(pen: Pen, item: Item) -> None:
     shape = polygon((0, -99), (34, -62), (0, -18), (-34, -62))
-    _drop(pen, shape)
+    pen.cast(shape)
     tail = path("M", 0, -18, "q", -14, 6, -6, 11, "t", 12, 6)
     pen.line(tail, "#3b342c", 1.6)
     paint = patterned(pen, item.color, item.pattern)
@@ -202,7 +195,7 @@ def _apron(pen: Pen, item: Item) -> None:
         -80,
         "Z",
     )
-    _drop(pen, shape)
+    pen.cast(shape)
     paint = patterned(pen, item.color, item.pattern)
     loop = path("M", -14, -80, "C", -14, -106, 14, -106, 14, -80)
     pen.line(loop, paint.ink, 4)

@@ -173,6 +173,14 @@ class Pen:
         self.fill(oval(x - self.side * rx * 0.14, y, rx * 1.18, ry * 1.7), soft, strength)
         self.fill(oval(x, y, rx * 0.9, ry * 0.8), soft, strength * 0.9)
 
+    def cast(self, data: str) -> None:
+        """Cast the soft shadow of a path on the wall close behind it, away from the light."""
+        with self.frame(-self.side * 4, 4):
+            self.fill(data, "#20180f", 0.16)
+            # Strokes of growing width fade outwards, at a tenth of the cost of a blur.
+            for width in (1.5, 3.5, 6):
+                self.line(data, "#20180f", width, 0.08)
+
     def glow(self, x: float, y: float, radius: float, color: str = "#ffe27a") -> None:
         """Draw light around a point that fades to nothing."""
         stops = "".join(f'<stop offset="{at}" stop-color="{color}" stop-opacity="{o}"/>' for at, o in _FADE)
