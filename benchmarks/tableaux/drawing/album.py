@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import secrets
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from functools import partial
@@ -122,7 +123,8 @@ def _scenes(spec: Specification, folder: Path, size: int, workers: int) -> Itera
         yield from map(job, spec)
         return
     # A fresh interpreter: a fork would copy the threads of whatever the caller has loaded.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
         waiting: set[Future[None]] = set()
         tableaux = iter(spec)
         while True:
@@ -132,6 +134,18 @@ def _scenes(spec: Specification, folder: Path, size: int, workers: int) -> Itera
             finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in finished:
                 yield future.result()
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it is killed; the pool alone would let it wait for ever."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _draw_scene(tableau: Tableau, *, folder: Path, size: int) -> None:

@@ -85,38 +85,7 @@ def figure(pen: Pen, look: Costume, stance: Stance, held: Callable[[Pen], None] 
     _arm(pen, look, stance, 1)
 
 
-_TORSO = path(
-    "M",
-    -16,
-    -44,
-    "Q",
-    0,
-    -48,
-    16,
-    -44,
-    "Q",
-    20,
-    -40,
-    18,
-    -28,
-    "L",
-    15,
-    5,
-    "Q",
-    0,
-    11,
-    -15,
-    5,
-    "L",
-    -18,
-    -28,
-    "Q",
-    -20,
-    -40,
-    -16,
-    -44,
-    "Z",
-)
+_TORSO = "M -16 -44 Q 0 -48 16 -44 Q 20 -40 18 -28 L 15 5 Q 0 11 -15 5 L -18 -28 Q -20 -40 -16 -44 Z"
 
 
 def _leg(pen: Pen, look: Costume, hip: Point, leg: tuple[Point, Point], shade: float) -> None:
@@ -129,7 +98,7 @@ def _leg(pen: Pen, look: Costume, hip: Point, leg: tuple[Point, Point], shade: f
     # The sole stands at a right angle to the shin, toes forward.
     turn = 0.0 if dy > 0.8 * length else 90.0 * (1 if dx < 0 else -0.5)
     with pen.frame(foot[0], foot[1] - 2, turn=turn * 0.8):
-        pen.form(path("M", -8, 3, "Q", -9, -7, 0, -7, "Q", 14, -5, 16, 3, "Z"), darker(look.shoes, shade), "flat")
+        pen.form("M -8 3 Q -9 -7 0 -7 Q 14 -5 16 3 Z", darker(look.shoes, shade), "flat")
 
 
 def _arm(pen: Pen, look: Costume, stance: Stance, which: int) -> None:

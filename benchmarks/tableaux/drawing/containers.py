@@ -54,11 +54,11 @@ def _hoops(pen: Pen, item: Item, lines: tuple[str, ...]) -> None:
 
 def _bucket(pen: Pen, item: Item) -> None:
     pen.shadow(0, 0, 30)
-    bail = path("M", -36, -60, "C", -36, -112, 36, -112, 36, -60)
+    bail = "M -36 -60 C -36 -112 36 -112 36 -60"
     pen.line(bail, "#2e3238", 4.6)
     pen.line(bail, "#aab3bb", 2)
     pen.form(
-        path("M", -37, -60, "L", -27, -6, "Q", 0, 6, 27, -6, "L", 37, -60, "Z"),
+        "M -37 -60 L -27 -6 Q 0 6 27 -6 L 37 -60 Z",
         material(pen, item.material),
         outline=1.8,
     )
@@ -71,7 +71,7 @@ def _barrel(pen: Pen, item: Item) -> None:
     pen.shadow(0, 0, 34)
     side = ("C", -46, -56, -46, -26, -31, -6, "Q", 0, 7, 31, -6, "C", 46, -26, 46, -56, 32, -74)
     pen.form(path("M", -32, -74, *side, "Z"), material(pen, item.material), outline=1.8)
-    _hoops(pen, item, (path("M", -40, -56, "Q", 0, -42, 40, -56), path("M", -39, -22, "Q", 0, -8, 39, -22)))
+    _hoops(pen, item, ("M -40 -56 Q 0 -42 40 -56", "M -39 -22 Q 0 -8 39 -22"))
     _opening(pen, item, -74, 32, 9)
 
 
@@ -95,12 +95,12 @@ def _crate(pen: Pen, item: Item) -> None:
 def _basket(pen: Pen, item: Item) -> None:
     pen.shadow(0, 0, 36)
     paint = material(pen, item.material)
-    grip = path("M", -38, -46, "C", -34, -116, 34, -116, 38, -46)
+    grip = "M -38 -46 C -34 -116 34 -116 38 -46"
     pen.line(grip, paint.ink, 9.5)
     pen.line(grip, _tone(item), 6.5)
-    pen.form(path("M", -43, -46, "Q", -42, -4, -28, 0, "L", 28, 0, "Q", 42, -4, 43, -46, "Z"), paint, outline=1.8)
+    pen.form("M -43 -46 Q -42 -4 -28 0 L 28 0 Q 42 -4 43 -46 Z", paint, outline=1.8)
     _opening(pen, item, -46, 43, 10)
-    front = path("M", -43, -46, "Q", 0, -24, 43, -46)
+    front = "M -43 -46 Q 0 -24 43 -46"
     pen.line(front, paint.ink, 7)
     pen.line(front, _tone(item), 4.4)
 
@@ -116,11 +116,11 @@ def _tub(pen: Pen, item: Item) -> None:
     for side in (-1, 1):
         pen.form(rect(side * 46 - 7, -44, 14, 16, 5), paint, "flat", outline=1.8)
     pen.form(
-        path("M", -49, -44, "C", -48, -20, -44, -4, -34, 0, "L", 34, 0, "C", 44, -4, 48, -20, 49, -44, "Z"),
+        "M -49 -44 C -48 -20 -44 -4 -34 0 L 34 0 C 44 -4 48 -20 49 -44 Z",
         paint,
         outline=1.8,
     )
-    _hoops(pen, item, (path("M", -46, -16, "Q", 0, -2, 46, -16),))
+    _hoops(pen, item, ("M -46 -16 Q 0 -2 46 -16",))
     _opening(pen, item, -44, 49, 12)
 
 
@@ -146,19 +146,19 @@ def _chest(pen: Pen, item: Item) -> None:
     pen.shadow(0, 0, 46)
     if item.state == "open":
         pen.form(
-            path("M", -40, -56, "L", -44, -82, "Q", -42, -100, 0, -100, "Q", 42, -100, 44, -82, "L", 40, -56, "Z"),
+            "M -40 -56 L -44 -82 Q -42 -100 0 -100 Q 42 -100 44 -82 L 40 -56 Z",
             darker(paint.fills[0], 0.25),
             "round",
             outline=1.8,
         )
         pen.fill(
-            path("M", -35, -57, "L", -38, -80, "Q", -36, -93, 0, -93, "Q", 36, -93, 38, -80, "L", 35, -57, "Z"),
+            "M -35 -57 L -38 -80 Q -36 -93 0 -93 Q 36 -93 38 -80 L 35 -57 Z",
             "#3a2a20",
         )
         _inside(pen, 45, -44, 14)
     else:
         pen.form(
-            path("M", -46, -44, "L", -46, -56, "Q", -44, -76, 0, -76, "Q", 44, -76, 46, -56, "L", 46, -44, "Z"),
+            "M -46 -44 L -46 -56 Q -44 -76 0 -76 Q 44 -76 46 -56 L 46 -44 Z",
             paint,
             outline=1.8,
         )
@@ -177,14 +177,14 @@ def _suitcase(pen: Pen, item: Item) -> None:
     if item.state == "open":
         pen.form(rect(-46, -100, 92, 48, 7), darker(paint.fills[0], 0.2), "round", outline=1.8)
         pen.fill(rect(-40, -95, 80, 42, 5), "#efe2c8")
-        pen.line(path("M", -38, -86, "L", 38, -60, "M", 38, -86, "L", -38, -60), "#b59c6e", 3)
+        pen.line("M -38 -86 L 38 -60 M 38 -86 L -38 -60", "#b59c6e", 3)
         _inside(pen, 46, -40, 14)
         pen.form(rect(-47, -41, 94, 41, 6), paint, "round", outline=1.8)
         _handle(pen, -24)
     else:
         pen.form(rect(-47, -62, 94, 62, 8), paint, "round", outline=1.8)
-        pen.line(path("M", -47, -40, "H", 47), paint.ink, 2.6)
-        grip = path("M", -15, -62, "v", -10, "q", 0, -5, 5, -5, "h", 20, "q", 5, 0, 5, 5, "v", 10)
+        pen.line("M -47 -40 H 47", paint.ink, 2.6)
+        grip = "M -15 -62 v -10 q 0 -5 5 -5 h 20 q 5 0 5 5 v 10"
         pen.line(grip, "#2c241e", 6)
         for x in (-28, 22):
             pen.form(rect(x, -46, 7, 12, 1.5), "#d9c27a", "flat", outline=1)
@@ -253,8 +253,8 @@ def _toolbox(pen: Pen, item: Item) -> None:
         pen.form(rect(8, -80, 22, 10, 2), "#8d979f", "flat")
         pen.form(rect(-47, -43, 94, 44, 3), paint, "round", outline=1.8)
     else:
-        pen.line(path("M", -20, -64, "v", -14, "h", 40, "v", 14), "#26262b", 7)
-        pen.line(path("M", -20, -78, "h", 40), "#777e86", 2)
+        pen.line("M -20 -64 v -14 h 40 v 14", "#26262b", 7)
+        pen.line("M -20 -78 h 40", "#777e86", 2)
         pen.form(polygon((-47, -43), (-38, -66), (38, -66), (47, -43)), paint, "round", outline=1.8)
         pen.form(rect(-47, -43, 94, 44, 3), paint, "round", outline=1.8)
     for x in (-30, 18):

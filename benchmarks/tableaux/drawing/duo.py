@@ -53,8 +53,8 @@ def _shove(pen: Pen) -> None:
 
 
 def _rope(pen: Pen) -> None:
-    rope = path("M", -22, -68, "L", 12, -80, "Q", 55, -66, 98, -60)
-    waist = path("M", 97, -63, "q", 15, 7, 31, 0, "M", 97, -57, "q", 15, 7, 31, 0)
+    rope = "M -22 -68 L 12 -80 Q 55 -66 98 -60"
+    waist = "M 97 -63 q 15 7 31 0 M 97 -57 q 15 7 31 0"
     for data in (rope, waist):
         pen.line(data, "#5c431d", 6.4)
         pen.line(data, "#d9b06a", 4)
@@ -67,9 +67,9 @@ def _nothing(pen: Pen) -> None:
 
 
 def _spoon(pen: Pen) -> None:
-    pen.form(path("M", 18, -74, "Q", 20, -54, 34, -54, "Q", 48, -54, 50, -74, "Z"), "#f1f3f4", "round")
+    pen.form("M 18 -74 Q 20 -54 34 -54 Q 48 -54 50 -74 Z", "#f1f3f4", "round")
     pen.form(oval(34, -74, 16, 4.6), "#d98a3c", "", outline=1.4)
-    pen.line(path("M", 28, -84, "q", -3, -5, 0, -9, "m", 9, 9, "q", -3, -5, 0, -9), "#6c747c", 1.8, 0.8)
+    pen.line("M 28 -84 q -3 -5 0 -9 m 9 9 q -3 -5 0 -9", "#6c747c", 1.8, 0.8)
     pen.rod([(60, -90), (82, -105)], "#b9c3ca", 3.2)
     pen.form(oval(86, -107, 7, 4.4), "#d7dee3", "flat")
     pen.fill(oval(86, -108.5, 5, 3), "#d98a3c")
@@ -85,9 +85,9 @@ def _camera(pen: Pen) -> None:
 
 
 def _tongue(pen: Pen) -> None:
-    shape = path("M", 56, -103, "Q", 66, -106, 76, -112, "Q", 83, -111, 81, -104, "Q", 70, -95, 57, -96, "Z")
+    shape = "M 56 -103 Q 66 -106 76 -112 Q 83 -111 81 -104 Q 70 -95 57 -96 Z"
     pen.form(shape, "#ee6f86", "flat", outline=1.4)
-    pen.line(path("M", 60, -100, "L", 76, -107), "#b8405a", 1.2)
+    pen.line("M 60 -100 L 76 -107", "#b8405a", 1.2)
     for x, y in ((72, -122), (84, -126), (78, -88)):
         pen.form(path("M", x, y - 5, "q", 5, 6, 0, 8, "q", -5, -2, 0, -8, "Z"), "#8fd0ee", "", outline=1)
 

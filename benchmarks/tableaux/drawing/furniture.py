@@ -106,7 +106,7 @@ def _wheel(pen: Pen, x: float, paint: Paint) -> None:
     pen.line(path("M", x, -82, "V", -28), paint.ink, 9)
     for i in range(4):
         with pen.frame(x, -29, turn=45 * i):
-            pen.line(path("M", -26, 0, "H", 26), paint.ink, 3.6)
+            pen.line("M -26 0 H 26", paint.ink, 3.6)
     pen.line(oval(x, -29, 26), "#2b2a2e", 7)
     pen.line(oval(x, -29, 26), "#6f6f78", 1.6)
     pen.form(oval(x, -29, 7), paint, "ball")
@@ -149,7 +149,7 @@ def _chair(pen: Pen) -> None:
 def _hook(pen: Pen) -> None:
     pen.form(rect(-7, -26, 14, 24, 5), "#8c96a0", "flat")
     pen.fill(oval(0, -21, 1.6), "#3c444c")
-    curl = path("M", 0, -12, "v", 8, "q", 0, 9, 8, 8, "q", 5, -1, 5, -7)
+    curl = "M 0 -12 v 8 q 0 9 8 8 q 5 -1 5 -7"
     pen.line(curl, "#2c333a", 6.5)
     pen.line(curl, "#aeb9c2", 3.8)
 

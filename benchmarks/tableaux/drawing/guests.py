@@ -26,7 +26,7 @@ def _pineapple(pen: Pen) -> None:
     pen.shadow(0, 0, 24, 4)
     for turn in (-48, 48, -26, 26, 0):
         with pen.frame(0, -58, turn=turn):
-            pen.form(path("M", -7, 2, "Q", -8, -24, 0, -44, "Q", 8, -24, 7, 2, "Z"), "#4c9a3c")
+            pen.form("M -7 2 Q -8 -24 0 -44 Q 8 -24 7 2 Z", "#4c9a3c")
     body = oval(0, -31, 25, 31)
     pen.form(body, "#e3a01f")
     with pen.clip(body):
@@ -43,7 +43,7 @@ def _trophy(pen: Pen) -> None:
         pen.line(grip, _GOLD, 4.4)
     pen.form(rect(-20, -12, 40, 12, 2), "#4a3328", "flat")
     pen.form(rect(-5, -40, 10, 29, 2), _GOLD)
-    pen.form(path("M", -28, -90, "C", -26, -50, -14, -36, 0, -36, "C", 14, -36, 26, -50, 28, -90, "Z"), _GOLD)
+    pen.form("M -28 -90 C -26 -50 -14 -36 0 -36 C 14 -36 26 -50 28 -90 Z", _GOLD)
     pen.form(oval(0, -90, 28, 5), "#f7dc84", "")
     pen.form(ring(5, 0, -66, 12, inner=5), "#fff4c4", "", outline=1)
 
@@ -51,12 +51,10 @@ def _trophy(pen: Pen) -> None:
 def _parrot(pen: Pen) -> None:
     pen.shadow(-4, 0, 22, 4)
     pen.form(polygon((-14, -30), (-34, 6), (-24, 8), (-4, -14)), "#2d6fd0", "flat")
-    pen.form(path("M", -14, -78, "C", -34, -50, -26, -14, 0, -8, "C", 20, -16, 22, -56, 12, -82, "Z"), "#3aa648")
-    pen.form(
-        path("M", -13, -62, "C", -30, -42, -24, -22, -12, -16, "C", 2, -30, 2, -52, -13, -62, "Z"), "#2d6fd0", "flat"
-    )
+    pen.form("M -14 -78 C -34 -50 -26 -14 0 -8 C 20 -16 22 -56 12 -82 Z", "#3aa648")
+    pen.form("M -13 -62 C -30 -42 -24 -22 -12 -16 C 2 -30 2 -52 -13 -62 Z", "#2d6fd0", "flat")
     pen.form(oval(2, -78, 19), "#d63a2e", "ball")
-    pen.form(path("M", 14, -88, "C", 32, -86, 30, -68, 20, -62, "Q", 22, -74, 12, -74, "Z"), "#f0c63b", "flat")
+    pen.form("M 14 -88 C 32 -86 30 -68 20 -62 Q 22 -74 12 -74 Z", "#f0c63b", "flat")
     pen.form(oval(5, -82, 6), "#ffffff", "", outline=1)
     pen.fill(oval(6, -82, 3), "#17171a")
     for x in (-6, 6):
@@ -80,8 +78,8 @@ def _guitar(pen: Pen) -> None:
 def _cake(pen: Pen) -> None:
     pen.shadow(0, 0, 36, 4)
     pen.form(oval(0, -4, 38, 6), "#e8ecef", "")
-    pen.form(path("M", -32, -42, "V", -8, "Q", 0, 0, 32, -8, "V", -42, "Z"), "#b9763a")
-    pen.line(path("M", -32, -24, "Q", 0, -16, 32, -24), "#fff1da", 5)
+    pen.form("M -32 -42 V -8 Q 0 0 32 -8 V -42 Z", "#b9763a")
+    pen.line("M -32 -24 Q 0 -16 32 -24", "#fff1da", 5)
     drip = (
         "v",
         8,
@@ -127,50 +125,10 @@ def _cake(pen: Pen) -> None:
 
 
 def _coat(pen: Pen) -> None:
-    shape = path(
-        "M",
-        -8,
-        2,
-        "Q",
-        0,
-        8,
-        8,
-        2,
-        "L",
-        24,
-        9,
-        "L",
-        36,
-        62,
-        "L",
-        25,
-        66,
-        "L",
-        19,
-        34,
-        "L",
-        24,
-        97,
-        "L",
-        -24,
-        97,
-        "L",
-        -19,
-        34,
-        "L",
-        -25,
-        66,
-        "L",
-        -36,
-        62,
-        "L",
-        -24,
-        9,
-        "Z",
-    )
+    shape = "M -8 2 Q 0 8 8 2 L 24 9 L 36 62 L 25 66 L 19 34 L 24 97 L -24 97 L -19 34 L -25 66 L -36 62 L -24 9 Z"
     pen.cast(shape)
     pen.form(shape, "#8a6f4e", "flat", outline=1.8)
-    pen.line(path("M", 0, 14, "V", 97), "#463520", 1.6)
+    pen.line("M 0 14 V 97", "#463520", 1.6)
     pen.form(polygon((-8, 2), (0, 30), (-15, 20), (-12, 5)), "#a58962", "flat")
     pen.form(polygon((8, 2), (0, 30), (15, 20), (12, 5)), "#a58962", "flat")
     for y in (42, 58, 74):
@@ -180,51 +138,22 @@ def _coat(pen: Pen) -> None:
 
 
 def _bell(pen: Pen) -> None:
-    pen.line(path("M", 0, 0, "V", 16), "#7a5a20", 4)
+    pen.line("M 0 0 V 16", "#7a5a20", 4)
     pen.form(oval(0, 84, 8), "#8a6414", "ball")
     pen.form(
-        path(
-            "M",
-            -10,
-            14,
-            "Q",
-            0,
-            8,
-            10,
-            14,
-            "C",
-            26,
-            26,
-            20,
-            56,
-            36,
-            76,
-            "Q",
-            0,
-            86,
-            -36,
-            76,
-            "C",
-            -20,
-            56,
-            -26,
-            26,
-            -10,
-            14,
-            "Z",
-        ),
+        "M -10 14 Q 0 8 10 14 C 26 26 20 56 36 76 Q 0 86 -36 76 C -20 56 -26 26 -10 14 Z",
         _GOLD,
     )
-    pen.line(path("M", -29, 66, "Q", 0, 74, 29, 66), "#7d5a10", 2)
+    pen.line("M -29 66 Q 0 74 29 66", "#7d5a10", 2)
 
 
 def _wreath(pen: Pen) -> None:
-    pen.line(path("M", 0, 0, "V", 14), "#b02a2a", 4)
+    pen.line("M 0 0 V 14", "#b02a2a", 4)
     for i in range(22):
         with pen.frame(0, 48, turn=360 * i / 22):
             tone = ("#2f7d3a", "#3c9448", "#256b31")[i % 3]
-            pen.form(path("M", 0, -44, "q", 13, 3, 15, 17, "q", -13, 0, -15, -17, "Z"), tone, "", outline=1)
-            pen.form(path("M", 0, -22, "q", 11, -6, 17, 2, "q", -8, 8, -17, -2, "Z"), tone, "", outline=1)
+            pen.form("M 0 -44 q 13 3 15 17 q -13 0 -15 -17 Z", tone, "", outline=1)
+            pen.form("M 0 -22 q 11 -6 17 2 q -8 8 -17 -2 Z", tone, "", outline=1)
     for i in range(7):
         with pen.frame(0, 48, turn=24 + 51.4 * i):
             pen.form(oval(0, -31, 4), "#c9252f", "ball", outline=0.8)
@@ -239,10 +168,10 @@ def _wreath(pen: Pen) -> None:
 
 
 def _horseshoe(pen: Pen) -> None:
-    bow = path("M", -20, 86, "C", -44, 40, -30, 8, 0, 8, "C", 30, 8, 44, 40, 20, 86)
+    bow = "M -20 86 C -44 40 -30 8 0 8 C 30 8 44 40 20 86"
     pen.line(bow, "#2c3238", 19)
     pen.line(bow, "#8b959e", 15.6)
-    pen.line(path("M", -26, 76, "C", -40, 38, -26, 5, 0, 5), "#d7dfe5", 3, 0.8)
+    pen.line("M -26 76 C -40 38 -26 5 0 5", "#d7dfe5", 3, 0.8)
     for x, y in ((-24, 70), (-29, 48), (-22, 25), (22, 25), (29, 48), (24, 70)):
         pen.fill(oval(x, y, 2.4), "#2c3238")
 
@@ -263,8 +192,8 @@ def _rope(pen: Pen) -> None:
             pen.line(path("M", x - 2, y + 2, "l", 4, -4), "#8a6631", 1.4)
     pen.form(rect(-14, 38, 28, 9, 4), "#cfa868", "flat")
     pen.form(rect(-14, 48, 28, 9, 4), "#cfa868", "flat")
-    pen.line(path("M", 12, 56, "q", 8, 16, 4, 34), "#6b4d22", 8)
-    pen.line(path("M", 12, 56, "q", 8, 16, 4, 34), "#cfa868", 5.4)
+    pen.line("M 12 56 q 8 16 4 34", "#6b4d22", 8)
+    pen.line("M 12 56 q 8 16 4 34", "#cfa868", 5.4)
 
 
 PERCHED: Final[Mapping[str, Callable[[Pen], None]]] = {

@@ -59,8 +59,8 @@ def _mirror(pen: Pen, item: Item) -> None:
     inner = _frame(pen, item, "#cfe0ea")
     pen.fill(inner, silver)
     with pen.clip(inner):
-        pen.line(path("M", -40, -22, "L", 12, -92), "#ffffff", 9, 0.9)
-        pen.line(path("M", -22, -16, "L", 30, -86), "#ffffff", 3.5, 0.85)
+        pen.line("M -40 -22 L 12 -92", "#ffffff", 9, 0.9)
+        pen.line("M -22 -16 L 30 -86", "#ffffff", 3.5, 0.85)
     pen.line(inner, "#46525c", 1.6)
 
 
@@ -93,9 +93,9 @@ def _painting(pen: Pen, item: Item) -> None:
 
 
 def _banner(pen: Pen, item: Item) -> None:
-    shape = path("M", -32, -92, "L", 32, -92, "L", 32, -1, "L", 0, -20, "L", -32, -1, "Z")
+    shape = "M -32 -92 L 32 -92 L 32 -1 L 0 -20 L -32 -1 Z"
     pen.cast(shape)
-    pen.line(path("M", -24, -92, "L", 0, -101, "L", 24, -92), "#4a3a28", 1.6)
+    pen.line("M -24 -92 L 0 -101 L 24 -92", "#4a3a28", 1.6)
     pen.form(shape, patterned(pen, item.color, item.pattern), "flat", outline=1.8)
     pen.rod([(-40, -92), (40, -92)], "#8c6a3e", 5)
     pen.form(oval(-42, -92, 4), "#c79a3c", "ball")
@@ -103,7 +103,7 @@ def _banner(pen: Pen, item: Item) -> None:
 
 
 def _towel(pen: Pen, item: Item) -> None:
-    shape = path("M", -36, -88, "L", 36, -88, "L", 36, -12, "L", -36, -12, "Z")
+    shape = "M -36 -88 L 36 -88 L 36 -12 L -36 -12 Z"
     pen.cast(shape)
     pen.rod([(-46, -89), (46, -89)], "#b7bfc6", 5)
     paint = patterned(pen, item.color, item.pattern)
@@ -112,7 +112,7 @@ def _towel(pen: Pen, item: Item) -> None:
         pen.line(path("M", x, -12, "v", 7.5), paint.fills[0], 1.6)
     pen.form(shape, paint, "flat", outline=1.8)
     pen.fill(rect(-36, -28, 72, 5), lighter(paint.fills[0], 0.7), 0.9)
-    pen.line(path("M", -12, -86, "q", -3, 30, 0, 56), darker(paint.fills[0], 0.5), 1.2, 0.5)
+    pen.line("M -12 -86 q -3 30 0 56", darker(paint.fills[0], 0.5), 1.2, 0.5)
 
 
 def _shirt(pen: Pen, item: Item) -> None:
@@ -144,67 +144,38 @@ def _shirt(pen: Pen, item: Item) -> None:
     )
     shape = path("M", -13, -88, "L", -26, -84, *sleeve, "L", 26, -84, "L", 13, -88, "Q", 0, -74, -13, -88, "Z")
     pen.cast(shape)
-    pen.line(path("M", 0, -88, "v", -5, "q", 5, -2, 4, -6, "q", -3, -4, -7, 0), "#6d5a40", 2.2)
+    pen.line("M 0 -88 v -5 q 5 -2 4 -6 q -3 -4 -7 0", "#6d5a40", 2.2)
     paint = patterned(pen, item.color, item.pattern)
     pen.form(shape, paint, "flat", outline=1.8)
-    pen.line(path("M", -14, -88, "Q", 0, -72, 14, -88), darker(paint.fills[0], 0.5), 3)
-    pen.line(path("M", -27, -58, "v", 10, "M", 27, -58, "v", 10), paint.ink, 1.5)
+    pen.line("M -14 -88 Q 0 -72 14 -88", darker(paint.fills[0], 0.5), 3)
+    pen.line("M -27 -58 v 10 M 27 -58 v 10", paint.ink, 1.5)
 
 
 def _kite(pen: Pen, item: Item) -> None:
     shape = polygon((0, -99), (34, -62), (0, -18), (-34, -62))
     pen.cast(shape)
-    tail = path("M", 0, -18, "q", -14, 6, -6, 11, "t", 12, 6)
+    tail = "M 0 -18 q -14 6 -6 11 t 12 6"
     pen.line(tail, "#3b342c", 1.6)
     paint = patterned(pen, item.color, item.pattern)
     pen.form(shape, paint, "flat", outline=2)
-    pen.line(path("M", 0, -99, "V", -18, "M", -34, -62, "H", 34), paint.ink, 1.4)
+    pen.line("M 0 -99 V -18 M -34 -62 H 34", paint.ink, 1.4)
     for x, y in ((-8, -10), (3, -3)):
         pen.form(polygon((x, y), (x - 7, y - 4), (x - 7, y + 4)), paint.fills[0], "", outline=1)
         pen.form(polygon((x, y), (x + 7, y - 4), (x + 7, y + 4)), paint.fills[0], "", outline=1)
 
 
 def _apron(pen: Pen, item: Item) -> None:
-    shape = path(
-        "M",
-        -16,
-        -80,
-        "L",
-        16,
-        -80,
-        "Q",
-        18,
-        -60,
-        36,
-        -54,
-        "L",
-        38,
-        -6,
-        "Q",
-        0,
-        3,
-        -38,
-        -6,
-        "L",
-        -36,
-        -54,
-        "Q",
-        -18,
-        -60,
-        -16,
-        -80,
-        "Z",
-    )
+    shape = "M -16 -80 L 16 -80 Q 18 -60 36 -54 L 38 -6 Q 0 3 -38 -6 L -36 -54 Q -18 -60 -16 -80 Z"
     pen.cast(shape)
     paint = patterned(pen, item.color, item.pattern)
-    loop = path("M", -14, -80, "C", -14, -106, 14, -106, 14, -80)
+    loop = "M -14 -80 C -14 -106 14 -106 14 -80"
     pen.line(loop, paint.ink, 4)
     pen.line(loop, paint.fills[0], 2.2)
     for side in (-1, 1):
         pen.line(path("M", side * 36, -52, "q", side * 12, 6, side * 8, 22), paint.ink, 4)
         pen.line(path("M", side * 36, -52, "q", side * 12, 6, side * 8, 22), paint.fills[0], 2.2)
     pen.form(shape, paint, "flat", outline=1.8)
-    pen.form(path("M", -17, -40, "H", 17, "V", -20, "Q", 0, -13, -17, -20, "Z"), lighter(paint.fills[0], 0.3), "flat")
+    pen.form("M -17 -40 H 17 V -20 Q 0 -13 -17 -20 Z", lighter(paint.fills[0], 0.3), "flat")
 
 
 PROPS: Final[Mapping[str, Prop]] = {

@@ -84,22 +84,18 @@ def _sheen(pen: Pen) -> str:
 
 def _grain() -> str:
     dark = "#6f4118"
-    marks = _stroke(path("M", 0, 0.5, "H", 64), dark, 1.4) + _stroke(path("M", 0, 16.5, "H", 64), dark, 1.4)
+    marks = _stroke("M 0 0.5 H 64", dark, 1.4) + _stroke("M 0 16.5 H 64", dark, 1.4)
     for y in (4, 8, 12, 21, 25, 29):
         marks += _stroke(path("M", 0, y, "q", 16, -2.4, 32, 0, "t", 32, 0), dark, 0.8, 0.5)
     marks += _stroke(oval(22, 8.5, 5, 2.6), dark, 1, 0.7) + _dab(oval(22, 8.5, 2.2, 1), dark, 0.8)
-    return marks + _stroke(oval(50, 25, 5, 2.4), dark, 1, 0.7) + _stroke(path("M", 40, 0.5, "v", 16), dark, 1.2)
+    return marks + _stroke(oval(50, 25, 5, 2.4), dark, 1, 0.7) + _stroke("M 40 0.5 v 16", dark, 1.2)
 
 
 def _blocks() -> str:
     marks = "".join(_dab(oval(x, y, r), "#5d5b57", 0.55) for x, y, r in _SPECKS)
     marks += "".join(_dab(oval(x + 5, y + 3, r), "#e2e0da", 0.8) for x, y, r in _SPECKS)
-    joint = path("M", 0, 1, "H", 44, "M", 0, 17, "H", 44, "M", 10, 1, "V", 17, "M", 32, 17, "V", 33)
-    return (
-        marks
-        + _stroke(joint, "#66635e", 1.5)
-        + _stroke(path("M", 18, 4, "l", 4, 4, "l", -1, 4, "l", 5, 4), "#66635e", 0.8)
-    )
+    joint = "M 0 1 H 44 M 0 17 H 44 M 10 1 V 17 M 32 17 V 33"
+    return marks + _stroke(joint, "#66635e", 1.5) + _stroke("M 18 4 l 4 4 l -1 4 l 5 4", "#66635e", 0.8)
 
 
 _SPECKS = (
@@ -130,7 +126,7 @@ def _kraft() -> str:
         marks += _stroke(path("M", x, 30, "v", -10), "#6b4a26", 1.8) + _dab(
             polygon((x - 4, 21), (x + 4, 21), (x, 15)), "#6b4a26"
         )
-    return marks + _stroke(path("M", 8, 33, "h", 16), "#6b4a26", 1.8) + _dab(rect(34, 0, 9, 46), "#ead9b8", 0.75)
+    return marks + _stroke("M 8 33 h 16", "#6b4a26", 1.8) + _dab(rect(34, 0, 9, 46), "#ead9b8", 0.75)
 
 
 _MATERIALS = {

@@ -45,7 +45,7 @@ def _chef(pen: Pen, stance: Stance) -> None:
     for x, y, r in ((-13, -31, 11), (13, -31, 11), (0, -36, 13)):
         pen.form(oval(x, y, r), "#ffffff", "ball", outline=1.5)
     pen.fill(oval(0, -29, 15, 9), "#ffffff")
-    pen.form(path("M", -18, -25, "L", -17, -11, "Q", 0, -17, 17, -11, "L", 18, -25, "Z"), "#f4f4f2", "round")
+    pen.form("M -18 -25 L -17 -11 Q 0 -17 17 -11 L 18 -25 Z", "#f4f4f2", "round")
 
 
 def _jacket(pen: Pen) -> None:
@@ -60,60 +60,35 @@ def _farmer(pen: Pen, stance: Stance) -> None:
     eyes(pen, stance)
     mouth(pen, stance)
     pen.form(oval(0, -13, 33, 7.5), "#e8c565", "flat")
-    pen.form(path("M", -17, -14, "Q", -18, -35, 0, -35, "Q", 18, -35, 17, -14, "Q", 0, -8, -17, -14, "Z"), "#e8c565")
-    pen.line(path("M", -17, -17, "Q", 0, -11, 17, -17), "#a5392c", 4)
+    pen.form("M -17 -14 Q -18 -35 0 -35 Q 18 -35 17 -14 Q 0 -8 -17 -14 Z", "#e8c565")
+    pen.line("M -17 -17 Q 0 -11 17 -17", "#a5392c", 4)
 
 
 def _overalls(pen: Pen) -> None:
     for x in (-11, 11):
         pen.line(path("M", x, -44, "L", x * 0.75, -24), "#23488f", 5)
-    pen.form(path("M", -11, -27, "H", 11, "L", 15, -12, "V", 6, "Q", 0, 11, -15, 6, "V", -12, "Z"), "#335fb5", "round")
+    pen.form("M -11 -27 H 11 L 15 -12 V 6 Q 0 11 -15 6 V -12 Z", "#335fb5", "round")
     pen.line(rect(-7, -20, 14, 9, 2), "#1f3c78", 1.4)
 
 
 def _pirate(pen: Pen, stance: Stance) -> None:
     _round(pen, _SKINS[1])
     pen.form(
-        path("M", -21, 2, "Q", -18, 27, 0, 27, "Q", 18, 27, 21, 2, "Q", 12, 8, 0, 7, "Q", -12, 8, -21, 2, "Z"),
+        "M -21 2 Q -18 27 0 27 Q 18 27 21 2 Q 12 8 0 7 Q -12 8 -21 2 Z",
         "#3b2618",
         "flat",
     )
     eyes(pen, stance)
     mouth(pen, stance, y=13)
     shift = 5 * stance.look
-    pen.line(path("M", -20, -12, "L", 20, 2), "#1b1720", 2)
+    pen.line("M -20 -12 L 20 2", "#1b1720", 2)
     pen.fill(oval(8 + shift, -2, 6.5), "#1b1720")
     pen.form(
-        path(
-            "M",
-            -36,
-            -10,
-            "Q",
-            -22,
-            -20,
-            -17,
-            -36,
-            "Q",
-            0,
-            -46,
-            17,
-            -36,
-            "Q",
-            22,
-            -20,
-            36,
-            -10,
-            "Q",
-            0,
-            -20,
-            -36,
-            -10,
-            "Z",
-        ),
+        "M -36 -10 Q -22 -20 -17 -36 Q 0 -46 17 -36 Q 22 -20 36 -10 Q 0 -20 -36 -10 Z",
         "#26232b",
         "flat",
     )
-    pen.line(path("M", -34, -11, "Q", 0, -21, 34, -11), "#e8c14a", 2)
+    pen.line("M -34 -11 Q 0 -21 34 -11", "#e8c14a", 2)
     pen.fill(oval(0, -29, 5.2), "#f4f1e8")
     pen.fill(rect(-3, -26, 6, 5, 1.5), "#f4f1e8")
     pen.fill(oval(-2, -29, 1.4), "#26232b")
@@ -127,37 +102,9 @@ def _sailor(pen: Pen) -> None:
 
 
 def _knight(pen: Pen, stance: Stance) -> None:
+    pen.form("M 0 -22 C -6 -46 -34 -40 -30 -18 C -24 -28 -12 -28 -2 -20 Z", "#c8262e", "flat")
     pen.form(
-        path("M", 0, -22, "C", -6, -46, -34, -40, -30, -18, "C", -24, -28, -12, -28, -2, -20, "Z"), "#c8262e", "flat"
-    )
-    pen.form(
-        path(
-            "M",
-            -20,
-            14,
-            "L",
-            -21,
-            -4,
-            "Q",
-            -20,
-            -25,
-            0,
-            -25,
-            "Q",
-            20,
-            -25,
-            21,
-            -4,
-            "L",
-            20,
-            14,
-            "Q",
-            0,
-            24,
-            -20,
-            14,
-            "Z",
-        ),
+        "M -20 14 L -21 -4 Q -20 -25 0 -25 Q 20 -25 21 -4 L 20 14 Q 0 24 -20 14 Z",
         "#aab4bd",
     )
     shift = 4 * stance.look
@@ -171,14 +118,14 @@ def _knight(pen: Pen, stance: Stance) -> None:
 
 
 def _plate(pen: Pen) -> None:
-    pen.line(path("M", 0, -44, "V", -6, "M", -16, -20, "Q", 0, -12, 16, -20), "#5b6670", 1.8)
+    pen.line("M 0 -44 V -6 M -16 -20 Q 0 -12 16 -20", "#5b6670", 1.8)
     pen.form(
-        path("M", -8, -38, "H", 8, "V", -28, "Q", 8, -20, 0, -17, "Q", -8, -20, -8, -28, "Z"),
+        "M -8 -38 H 8 V -28 Q 8 -20 0 -17 Q -8 -20 -8 -28 Z",
         "#c8262e",
         "flat",
         outline=1.2,
     )
-    pen.line(path("M", 0, -36, "v", 16, "M", -6, -29, "h", 12), "#f7e9b0", 2.4)
+    pen.line("M 0 -36 v 16 M -6 -29 h 12", "#f7e9b0", 2.4)
     belt(pen, "#5a4326", "#d8b04a")
 
 
@@ -194,7 +141,7 @@ def _wizard(pen: Pen, stance: Stance) -> None:
     )
     mouth(pen, stance, y=11)
     pen.form(oval(0, -13, 30, 6.5), "#3b3fa8", "flat")
-    pen.form(path("M", -18, -14, "L", 2, -62, "Q", 6, -66, 12, -58, "L", 18, -14, "Q", 0, -8, -18, -14, "Z"), "#3b3fa8")
+    pen.form("M -18 -14 L 2 -62 Q 6 -66 12 -58 L 18 -14 Q 0 -8 -18 -14 Z", "#3b3fa8")
     for x, y, r in ((-5, -24, 5), (7, -32, 4), (2, -46, 3.4)):
         pen.fill(ring(5, x, y, r, inner=r * 0.42), "#f8dc5a")
 
@@ -206,7 +153,7 @@ def _robe(pen: Pen) -> None:
 
 
 def _robot(pen: Pen, stance: Stance) -> None:
-    pen.line(path("M", 0, -20, "V", -36), "#59636c", 3)
+    pen.line("M 0 -20 V -36", "#59636c", 3)
     pen.form(oval(0, -38, 5), "#e8413a", "ball")
     for x in (-25, 20):
         pen.form(rect(x, -7, 5, 14, 2), "#6f7a84", "flat")
@@ -226,7 +173,7 @@ def _panel(pen: Pen) -> None:
     pen.form(rect(-11, -36, 22, 18, 2), "#dfe8eb", "flat", outline=1.2)
     for x, tone in ((-5.5, "#e8413a"), (0, "#f3c52d"), (5.5, "#3aa648")):
         pen.fill(oval(x, -30, 2.2), tone)
-    pen.line(path("M", -7, -22, "l", 3, -3, "l", 4, 3, "l", 3, -3, "l", 4, 3), "#2f6fd0", 1.5)
+    pen.line("M -7 -22 l 3 -3 l 4 3 l 3 -3 l 4 3", "#2f6fd0", 1.5)
     for x in (-8, 0, 8):
         pen.fill(oval(x, -6, 2), "#56616a")
 
@@ -237,10 +184,10 @@ def _astronaut(pen: Pen, stance: Stance) -> None:
     pen.form(visor, "#bfe0ee", "", outline=2)
     with pen.clip(visor):
         pen.fill(oval(5 * stance.look, 4, 15, 16), _SKINS[2])
-        pen.fill(path("M", -20, -4, "Q", 0, -18, 20, -4, "L", 20, -20, "L", -20, -20, "Z"), "#241a16")
+        pen.fill("M -20 -4 Q 0 -18 20 -4 L 20 -20 L -20 -20 Z", "#241a16")
         eyes(pen, stance, y=1, gap=6.5)
         mouth(pen, stance, y=10)
-        pen.line(path("M", -13, 6, "Q", -14, -8, -4, -13), "#ffffff", 3.2, 0.8)
+        pen.line("M -13 6 Q -14 -8 -4 -13", "#ffffff", 3.2, 0.8)
     pen.form(rect(-30, -6, 6, 12, 3), "#e0563a", "flat")
     pen.form(rect(24, -6, 6, 12, 3), "#e0563a", "flat")
 
@@ -249,8 +196,8 @@ def _suit(pen: Pen) -> None:
     pen.form(rect(-10, -34, 20, 15, 3), "#c9d1d8", "flat", outline=1.3)
     for x, tone in ((-5, "#e8413a"), (0, "#3a7bd0"), (5, "#3aa648")):
         pen.fill(oval(x, -29, 2), tone)
-    pen.line(path("M", -6, -23, "h", 12), "#5b6670", 1.6)
-    pen.line(path("M", -17, -10, "H", 17), "#e0563a", 3.6)
+    pen.line("M -6 -23 h 12", "#5b6670", 1.6)
+    pen.line("M -17 -10 H 17", "#e0563a", 3.6)
 
 
 def _pack(pen: Pen) -> None:

@@ -34,7 +34,7 @@ def _ground(pen: Pen) -> None:
 
 def _pouf(pen: Pen) -> None:
     pen.shadow(4, 0, 34, 6)
-    pen.form(path("M", -29, -25, "Q", -33, -3, -24, 1, "L", 16, 1, "Q", 24, -3, 21, -25, "Z"), "#8d8378", "round")
+    pen.form("M -29 -25 Q -33 -3 -24 1 L 16 1 Q 24 -3 21 -25 Z", "#8d8378", "round")
     pen.form(oval(-4, -26, 25, 7), "#b4a999", "")
 
 
@@ -67,23 +67,23 @@ def _book(pen: Pen) -> None:
         )
         for y in (-3, 2, 7):
             pen.line(path("M", side * 4, y, "Q", side * 11, y - 5, side * 17, y - 5), "#7d776c", 1.1)
-    pen.line(path("M", 0, -4, "V", 22), "#5b554c", 1.4)
+    pen.line("M 0 -4 V 22", "#5b554c", 1.4)
 
 
 def _flag(pen: Pen) -> None:
     pen.rod([(29, 22), (36, -74)], "#b98a4e", 4)
     pen.form(oval(36, -76, 3.6), "#e8c14a", "ball")
-    cloth = path("M", 36, -72, "q", 11, -9, 22, -1, "t", 22, -2, "l", -1, 30, "q", -11, 7, -22, 1, "t", -23, 4, "Z")
+    cloth = "M 36 -72 q 11 -9 22 -1 t 22 -2 l -1 30 q -11 7 -22 1 t -23 4 Z"
     pen.form(cloth, "#1f9aa8", "flat", outline=1.8)
     with pen.clip(cloth):
-        pen.line(path("M", 30, -58, "q", 14, -9, 28, -1, "t", 26, -2), "#fdfbf2", 8)
+        pen.line("M 30 -58 q 14 -9 28 -1 t 26 -2", "#fdfbf2", 8)
     for x, y in ((84, -86), (89, -60)):
         pen.line(path("M", x, y, "q", 5, 7, 1, 15), "#5b6470", 2, 0.7)
 
 
 def _umbrella(pen: Pen) -> None:
     pen.rod([(21, 26), (21, -72)], "#6d4a2c", 4)
-    pen.line(path("M", 21, 27, "q", 0, 8, -6, 8, "q", -6, 0, -6, -5), "#6d4a2c", 4)
+    pen.line("M 21 27 q 0 8 -6 8 q -6 0 -6 -5", "#6d4a2c", 4)
     edge = ("q", -8, -7, -16, 0, "q", -8, -7, -16, 0, "q", -8, -7, -16, 0, "q", -8, -7, -16, 0, "q", -8, -7, -16, 0)
     pen.form(
         path(
@@ -109,16 +109,16 @@ def _umbrella(pen: Pen) -> None:
     )
     for x in (-12, 4, 20, 36):
         pen.line(path("M", 12, -91, "Q", x, -78, x, -51), "#0c3f39", 1.3)
-    pen.line(path("M", 12, -92, "v", -7), "#0c3f39", 3)
+    pen.line("M 12 -92 v -7", "#0c3f39", 3)
 
 
 def _trumpet(pen: Pen) -> None:
     gold = "#eebc31"
     pen.rod([(15, -9), (54, -13)], gold, 5)
-    pen.form(path("M", 50, -17, "Q", 62, -18, 70, -30, "L", 74, 2, "Q", 63, -8, 50, -9, "Z"), gold, "round")
+    pen.form("M 50 -17 Q 62 -18 70 -30 L 74 2 Q 63 -8 50 -9 Z", gold, "round")
     pen.form(oval(72, -14, 4.6, 16.5), "#f7dc84", "", outline=1.4)
-    pen.line(path("M", 24, -9, "q", 0, 13, 10, 12, "h", 8, "q", 9, -2, 7, -15), "#7d5a10", 5)
-    pen.line(path("M", 24, -9, "q", 0, 13, 10, 12, "h", 8, "q", 9, -2, 7, -15), gold, 2.8)
+    pen.line("M 24 -9 q 0 13 10 12 h 8 q 9 -2 7 -15", "#7d5a10", 5)
+    pen.line("M 24 -9 q 0 13 10 12 h 8 q 9 -2 7 -15", gold, 2.8)
     for x in (30, 36, 42):
         pen.form(rect(x - 2, -20, 4, 9, 1), "#f7dc84", "flat", outline=1)
     for x, y in ((82, -34), (90, -18)):
