@@ -80,44 +80,8 @@ def _cake(pen: Pen) -> None:
     pen.form(oval(0, -4, 38, 6), "#e8ecef", "")
     pen.form("M -32 -42 V -8 Q 0 0 32 -8 V -42 Z", "#b9763a")
     pen.line("M -32 -24 Q 0 -16 32 -24", "#fff1da", 5)
-    drip = (
-        "v",
-        8,
-        "q",
-        5,
-        8,
-        9,
-        1,
-        "q",
-        5,
-        10,
-        10,
-        2,
-        "q",
-        6,
-        9,
-        13,
-        2,
-        "q",
-        6,
-        10,
-        13,
-        0,
-        "q",
-        5,
-        8,
-        10,
-        -1,
-        "q",
-        5,
-        4,
-        9,
-        -4,
-        "V",
-        -44,
-        "Z",
-    )
-    pen.form(path("M", -32, -44, *drip), "#fbe3ea", "flat")
+    drips = "q 5 8 9 1 q 5 10 10 2 q 6 9 13 2 q 6 10 13 0 q 5 8 10 -1 q 5 4 9 -4"
+    pen.form(f"M -32 -44 v 8 {drips} V -44 Z", "#fbe3ea", "flat")
     pen.form(oval(0, -44, 32, 7.5), "#fff2f5", "")
     for x in (-14, 0, 14):
         pen.form(rect(x - 2, -64, 4, 20, 1), "#7fc4d8", "flat", outline=1)

@@ -142,7 +142,20 @@ def glass(color: str | None, transparency: str | None) -> tuple[str, float]:
     """Return the fill of glass and its opacity."""
     hue = COLORS[color or "blue"]
     if transparency == "transparent":
-        return hue, 0.32
+        return hue, 0.26
     if transparency == "frosted":
-        return lighter(hue, 0.3), 0.72
+        return lighter(hue, 0.3), 0.6
     return darker(hue, 0.04), 1.0
+
+
+def frost(pen: Pen) -> str:
+    """Return the grain of frosted glass, to fill over its colour."""
+    marks = "".join(
+        _dab(
+            oval((7 * i) % 17 + 0.5, (11 * i) % 13 + 0.5, 0.8),
+            "#ffffff" if i % 2 else "#5d6670",
+            0.75 if i % 2 else 0.28,
+        )
+        for i in range(26)
+    )
+    return _tile(pen, "frost", (17, 13), marks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from benchmarks.tableaux.drawing.paints import colored, glass, patterned
+from benchmarks.tableaux.drawing.paints import colored, frost, glass, patterned
 from benchmarks.tableaux.drawing.palette import COLORS, darker, ink, lighter
 from benchmarks.tableaux.drawing.svg import Paint, Pen, oval, path, rect
 from benchmarks.tableaux.scene import Item
@@ -84,16 +84,18 @@ def _glass(pen: Pen, item: Item, outer: str, top: tuple[float, float], straw: tu
     pen.line(stick, "#f4e3bb", 3.6)
     with pen.clip(outer):
         if item.transparency == "transparent":
-            pen.fill(outer, "#ffffff", 0.35)
+            pen.fill(outer, "#ffffff", 0.16)
             pen.line(stick, "#5b3415", 6)
             pen.line(stick, "#f4e3bb", 3.6)
         elif item.transparency == "frosted":
-            pen.fill(outer, "#eef1f2", 1)
-            pen.line(stick, "#6b4a26", 7, 0.75, blur=3)
+            pen.fill(outer, "#e4e9ec", 0.94)
+            pen.line(stick, "#6b4a26", 7, 0.6, blur=3)
         pen.fill(outer, color, opacity)
     if item.transparency == "frosted":
-        pen.fill(outer, "#ffffff", 0.28)
-        pen.line(outer, "#ffffff", 5, 0.5, blur=1.5)
+        pen.fill(outer, "#ffffff", 0.2)
+        pen.fill(outer, frost(pen))
+        with pen.clip(outer):
+            pen.line(outer, "#ffffff", 5, 0.6)
     elif item.transparency == "transparent":
         _gleam(pen, outer)
     else:
