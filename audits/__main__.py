@@ -1,10 +1,12 @@
 """`python -m audits VERB [overrides]`; also installed as `audits`."""
 
+from audits.quiet import quiet_libraries
 from audits.shadow import refuse_shadowed
 
 refuse_shadowed()
+quiet_libraries()
 
-from audits.cli import main  # noqa: E402 - nothing of ours may be imported before the check above
+from audits.cli import main  # noqa: E402 - libraries read their settings, and find our packages, when imported
 
 __all__ = ["main"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import traceback
@@ -61,7 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     traces = os.environ.get("HYDRA_FULL_ERROR") == "1"
     if traces:
         os.environ[jobs.TRACES] = "1"  # jobs, also those in processes of their own, read it there
-    _quiet_libraries()
     try:
         return int(_dispatch(words))
     except (InputError, HydraException, OmegaConfBaseException) as error:
@@ -111,17 +109,3 @@ def _hydra(name: str, verb: Verb, translated: list[str]) -> None:
 
 def _explained(error: Exception, words: list[str]) -> InputError:
     return error if isinstance(error, InputError) else explain(error, words)
-
-
-def _quiet_libraries() -> None:
-    """Keep bars and chatter of libraries off: there is one progress line, and it is ours."""
-    for name, value in {
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "TRANSFORMERS_VERBOSITY": "error",
-        "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
-        "TOKENIZERS_PARALLELISM": "false",
-        "TQDM_DISABLE": "1",
-    }.items():
-        os.environ.setdefault(name, value)
-    logging.captureWarnings(capture=True)

@@ -16,6 +16,7 @@ from omegaconf import DictConfig
 from audits import load, recording, rerender, tables
 from audits.config import identity, output_folder, plain
 from audits.dataset import Dataset, Roster, open_dataset
+from audits.findings.word_order import order_only
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.scoring import Cells, score
@@ -109,7 +110,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["notices"] += [f"The tag {tag} has too many values for a table of its own." for tag in found.skipped_tags]
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
-    folder.finish(record, found.rows, [])
+    folder.finish(record, found.rows, order_only(inputs.dataset))
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:

@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks import files, sheets, sources
 from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Card, Instance, Provenance
+from benchmarks.tableaux import drawing
 from benchmarks.tableaux.bundle import Bundle, bundle
 
 log = logging.getLogger(__name__)
@@ -113,6 +114,15 @@ class CompoSET:
         """Draw the bundled sample's pictures, where it is what is read and they are not there yet."""
         if self._bundle is not None:
             self._bundle.draw()
+
+    def examples(self, count: int = 6, *, size: int = 320) -> list[drawing.Example]:
+        """Draw a few pairs of the bundled sample in memory; none where it is not what is read.
+
+        Args:
+            count: Number of pairs, each of another edit type as long as there is one.
+            size: Side of a picture in pixels.
+        """
+        return drawing.examples(self._bundle.spec, count, size=size) if self._bundle is not None else []
 
     def _instance(
         self,

@@ -50,7 +50,7 @@ class Candidate(NamedTuple):
 
 def build_answer(record: Record, index: Index) -> Answer:
     """Return the answer in words."""
-    blind = _candidates(index)
+    blind = candidates(index)
     if not blind:
         return Answer(_nothing_run(index), _model_points(index), ())
     ranked = sorted(blind, key=lambda item: distance(item.pooled), reverse=True)
@@ -65,7 +65,7 @@ def build_answer(record: Record, index: Index) -> Answer:
     return Answer(lead, (*points, *_model_points(index)), _limits(record, pooled + partly, blind))
 
 
-def _candidates(index: Index) -> list[Candidate]:
+def candidates(index: Index) -> list[Candidate]:
     """Return the blind columns; of the two directions of one cue, only the one that does better when pooled."""
     found: dict[str, Candidate] = {}
     for contestant in index.contestants:
@@ -95,7 +95,7 @@ def _lead(pooled: list[Candidate], partly: list[Candidate], any_estimate: Estima
     if pooled:
         first = pooled[0]
         without = "text" if first.contestant.sees == {"image"} else "image"
-        return line(f"Without the {without}, ", *_phrase(first), " ", *_verb(first), *_share(first.pooled), ".")
+        return line(f"Without the {without}, ", *phrase(first), " ", *_verb(first), *_share(first.pooled), ".")
     n = f"n = {count(any_estimate.n)}, {plural(any_estimate.n_clusters, 'cluster')}"
     if partly:
         where = {estimate.subset for item in partly for estimate in item.strong_subsets}
@@ -105,15 +105,20 @@ def _lead(pooled: list[Candidate], partly: list[Candidate], any_estimate: Estima
     return line(text)
 
 
-def _phrase(item: Candidate) -> Line:
-    """Return what a baseline does, in words where they are known, else its name."""
-    parts = item.contestant.scorer.split(":")
+def phrase(item: Candidate) -> Line:
+    """Return what a baseline does, in words where they are known, else its name, and whether it was chosen."""
     chosen = " (direction chosen on these data)" if item.chosen else ""
+    return (*words(item.contestant.scorer), *line(chosen)) if chosen else words(item.contestant.scorer)
+
+
+def words(scorer: str) -> Line:
+    """Return what a contestant's column does, in words where they are known, else its name."""
+    parts = scorer.split(":")
     if parts[0] == "likelihood" and len(parts) >= 3 and parts[-1] in _NORMALISATION:
         return line(f"{_NORMALISATION[parts[-1]]} (", name(":".join(parts[1:-1])), ")")
     if parts[0] == "length" and len(parts) == 3 and parts[2] in OPPOSITE:
-        return line(f"taking the caption with {parts[2]} ", _unit(parts[1]), chosen)
-    return line(name(item.contestant.scorer), chosen)
+        return line(f"taking the caption with {parts[2]} ", _unit(parts[1]))
+    return line(name(scorer))
 
 
 def _unit(unit: str) -> Span:
@@ -160,18 +165,18 @@ def _strongest(item: Candidate) -> Line:
 
 def _point(item: Candidate) -> Line:
     below = ", below chance" if item.pooled.high < item.pooled.chance else ""
-    head = (*_capital(_phrase(item)), *line(": "), *_value(item.pooled), *line(below))
+    head = (*_capital(phrase(item)), *line(": "), *_value(item.pooled), *line(below))
     tail = line("; by subset ", *_subset_values(item)) if item.strong_subsets else ()
     return (*head, *tail, *line("."))
 
 
 def _partly(item: Candidate) -> Line:
-    head = (*_capital(_phrase(item)), *line(": "), *_value(item.pooled), *line(", which includes chance; but "))
+    head = (*_capital(phrase(item)), *line(": "), *_value(item.pooled), *line(", which includes chance; but "))
     return (*head, *_subset_values(item), *line("."))
 
 
 def _neither(items: list[Candidate]) -> Line:
-    shown = [line(*_phrase(item), " ", *_value(item.pooled)) for item in items]
+    shown = [line(*phrase(item), " ", *_value(item.pooled)) for item in items]
     return line("Not told apart from chance, pooled or in any subset: ", *joined(shown), ".")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 from reports.index import MACRO, SANITY, Contestant, Index, measure
@@ -16,20 +18,28 @@ _FEW_CLUSTERS = 30
 def interval_notes(record: Record, index: Index, used: Sequence[Estimate]) -> tuple[str, ...]:
     """Return how the intervals of a table were made, and which others stand beside them in `metrics.csv`."""
     level = short_percent(record["statistics"]["level"])
-    where: dict[str, list[str]] = {}
-    for estimate in used:
-        if not math.isnan(estimate.low):
-            where.setdefault(visible(estimate.method), []).append(estimate.subset)
-    if not where:
+    methods = Counter(visible(estimate.method) for estimate in used if not math.isnan(estimate.low))
+    if not methods:
         return ()
-    first, *rest = sorted(where, key=lambda method: -len(where[method]))
-    text = f"{level} % intervals in brackets: {first}"
-    for method in rest:
-        places = list(dict.fromkeys(visible(place) for place in where[method]))
-        text += f"; {method} ({', '.join(places[:6])}{', ...' if len(places) > 6 else ''})"
+    families = list(dict.fromkeys(_family(method) for method, _ in methods.most_common()))
+    text = f"{level} % intervals in brackets: {'; '.join(families)}."
+    told = " metrics.csv names the method of each." if len(families) > 1 else ""
     beside = ", ".join(visible(method) for method in index.secondary)
     beside = f" Beside these, in metrics.csv: {beside}." if beside else ""
-    return (f"{text}.{beside}", *_few(used))
+    return (f"{text}{told}{beside}", *_few(used))
+
+
+def _family(method: str) -> str:
+    """Return a method's name without what distinguishes single rows.
+
+    >>> _family("sign-flip by cluster (10000 draws), joined with wilson at effective n")
+    'sign-flip by cluster, joined with Wilson where outcomes are rare'
+    """
+    if "degenerate" in method:
+        return "Wilson at n = clusters where nothing varies"
+    name, joined, _ = method.partition(", joined with")
+    name = re.sub(r" \((exact|\d+ draws)[^)]*\)", "", name)
+    return f"{name}, joined with Wilson where outcomes are rare" if joined else name
 
 
 def _few(used: Sequence[Estimate]) -> tuple[str, ...]:

@@ -61,6 +61,11 @@ def _flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes atomically."""
+    write_atomically(path, lambda file: file.write(data))
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text atomically; a lone surrogate becomes its visible escape, which JSON reads back."""
     write_atomically(path, lambda file: file.write(text.encode("utf-8", "backslashreplace")))

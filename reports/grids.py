@@ -69,7 +69,7 @@ def build_grids(record: Record, index: Index) -> tuple[Grid, ...]:
             grids += _by_subset(record, index, metric)
         grids += _ties(index)
     for tag, values in index.tags.items():
-        if len(values) <= _SHOWN_TAG_VALUES:
+        if len(values) <= _SHOWN_TAG_VALUES and set(values) != set(index.subsets):  # not the subsets once more
             grids += _by_tag(record, index, tag, values)
     return tuple(grid for grid in grids if grid.rows)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from rich import box
 from rich.console import Console
@@ -93,7 +94,9 @@ def _print_kind(rows: Sequence[Listing], console: Console, *, title: str) -> Non
     shown = {label: cells for label, cells in columns.items() if any(cells)}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for label in shown:
-        table.add_column(_plain(label, console), justify="right" if label == "n" else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if label == "n" else "left"
+        # The name is what gets typed: it stands whole, and the other columns give way.
+        table.add_column(_plain(label, console), justify=justify, overflow="fold", no_wrap=label == title)
     for row in zip(*shown.values(), strict=True):
         table.add_row(*(_plain(cell, console) for cell in row))
     console.print(table)

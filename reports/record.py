@@ -18,9 +18,10 @@ import pandas as pd
 
 from benchmarks.errors import InputError
 from reports import files
+from reports.examples import Example, read_examples, write_examples
 from reports.identity import config_digest, differences, scrubbed
-from reports.markdown import render_markdown
 from reports.metrics import read_metrics, write_metrics
+from reports.pages import write_pages
 from reports.schema import Estimate, Finding, Record
 from reports.scrub import scrub_values
 from reports.view import build_view
@@ -29,7 +30,7 @@ FORMAT = 1
 __all__ = ["Run", "RunFolder", "config_digest", "read", "render_again"]
 
 State = Literal["new", "unfinished", "finished"]
-RECORD, METRICS, FINDINGS, MARKDOWN = "record.json", "metrics.csv", "findings.json", "report.md"
+RECORD, METRICS, FINDINGS = "record.json", "metrics.csv", "findings.json"
 _REQUIRED = sorted(Record.__required_keys__)
 # What may stand in a new folder before the run begins: the launcher's own files and what a killed run left behind.
 _OURS = re.compile(rf"\.hydra|[^/]*\.log|{re.escape(files.LOCK)}|{re.escape(files.TEMPORARY)}.*|\.DS_Store")
@@ -111,6 +112,17 @@ class RunFolder:
         path = _table_path(self.path, name)
         files.write_atomically(path, lambda file: frame.to_parquet(file, index=False))
         return path
+
+    def examples(self, examples: Sequence[Example]) -> None:
+        """Write example pictures as `figures/examples/*.png` and `examples.json`; call it before `finish`.
+
+        Args:
+            examples: In the order in which the report shows them.
+
+        Raises:
+            ValueError: If a picture is not a PNG file.
+        """
+        write_examples(self.path, examples)
 
     def finish(self, record: Record, estimates: Sequence[Estimate], findings: Sequence[Finding]) -> Run:
         """Write metrics, findings and the report, then the record with status `done`, in this order."""
@@ -200,8 +212,7 @@ def _clean(record: Record) -> dict[str, Any]:
 
 
 def _write_pages(run: Run) -> None:
-    view = build_view(run.record, run.estimates, run.findings)
-    files.write_text(run.path / MARKDOWN, render_markdown(view))
+    write_pages(run.path, build_view(run.record, run.estimates, run.findings, examples=read_examples(run.path)))
 
 
 def _table_path(folder: Path, name: str) -> Path:

@@ -22,13 +22,20 @@ _STYLES = {"ours": "", "name": "cyan", "foreign": "", "strong": "bold"}
 _PLAIN_WIDTH = 100
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Go on in silence: whoever closed the pipe (`| head`) has read enough, and that is no failure."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
 def console_for(stream: IO[str], environment: Mapping[str, str] | None = None) -> Console:
     """Return a console for a stream: no markup, and no colour unless it is a terminal and NO_COLOR is unset."""
     environment = os.environ if environment is None else environment
     terminal = stream.isatty()
     columns = environment.get("COLUMNS", "")
     width = int(columns) if columns.isdecimal() and int(columns) else None if terminal else _PLAIN_WIDTH
-    return Console(
+    return _Console(
         file=stream,
         force_terminal=terminal,
         no_color=bool(environment.get("NO_COLOR")),

@@ -37,10 +37,12 @@ def visible(text: str) -> str:
 def _visible(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
+    code = ord(character)
     hidden = unicodedata.category(character) in _NO_GLYPH and character not in _JOINERS
+    # The code points that Unicode reserves for ever: XML, and with it a figure, may not hold some of them at all.
+    hidden = hidden or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
     if not hidden:
         return character
-    code = ord(character)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 

@@ -1,9 +1,13 @@
-"""Tiny language models of real architectures with a real tokenizer, built once per session and saved to disk."""
+"""Shared by all tests: the same examples in every run, and tiny language models of real architectures."""
 
 import random
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.load_profile("same")
 
 SENTENCES = [
     "a cat sits on a red chair",

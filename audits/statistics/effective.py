@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan, nan
 
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from audits.statistics.intervals import Interval, wilson
 from audits.statistics.sums import ClusterSums
@@ -92,7 +92,7 @@ def effective_wilson(column: ClusterSums, n: int, *, clusters: int | None = None
     if isnan(size):
         return Interval(nan, nan, "undefined (no variance between clusters)")
     size = max(min(size, float(n)), 1.0)
-    quantile = float(t.ppf(0.5 + confidence / 2, max((clusters or column.n_clusters) - 1, 1)))
+    quantile = float(stdtrit(max((clusters or column.n_clusters) - 1, 1), 0.5 + confidence / 2))
     low, high, *_ = wilson(column.value * size, size, confidence=confidence, quantile=quantile)
     return Interval(low, high, "wilson at effective n")
 

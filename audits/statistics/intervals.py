@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan, nan, sqrt
 from typing import NamedTuple
 
-from scipy.stats import norm
+from scipy.special import ndtri
 
 
 class Interval(NamedTuple):
@@ -23,7 +23,7 @@ class Interval(NamedTuple):
 
 
 def _z(confidence: float) -> float:
-    return float(norm.ppf(0.5 + confidence / 2))
+    return float(ndtri(0.5 + confidence / 2))
 
 
 def wilson(successes: float, n: float, *, confidence: float = 0.95, quantile: float | None = None) -> Interval:

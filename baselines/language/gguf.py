@@ -38,7 +38,7 @@ def sha256_of(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def converted(path: Path, digest: str, cache: Path) -> Path:
+def converted(path: Path, digest: str, cache: Path, *, stored: torch.dtype = torch.float32) -> Path:
     """Return the folder with the converted copy of a GGUF file; made on the first call.
 
     The copy appears under its name only when it is complete, so a process that is killed leaves nothing half-made
@@ -48,12 +48,14 @@ def converted(path: Path, digest: str, cache: Path) -> Path:
         path: The GGUF file.
         digest: Its SHA-256.
         cache: Folder for converted copies.
+        stored: Dtype of the stored weights; float32 keeps what de-quantising gives.
 
     Raises:
         InputError: If transformers cannot read the file, or the cache cannot be written.
     """
     # The library that converts is part of the name: a later version may convert otherwise.
-    target = cache / f"{path.stem}-{digest[:16]}-transformers-{transformers.__version__}"
+    kind = str(stored).removeprefix("torch.")
+    target = cache / f"{path.stem}-{digest[:16]}-{kind}-transformers-{transformers.__version__}"
     if target.is_dir():
         return target
     log.info("converting %s once, into %s", path.name, target)
@@ -61,7 +63,7 @@ def converted(path: Path, digest: str, cache: Path) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix=".converting-", ignore_cleanup_errors=True) as temporary:
             made = Path(temporary) / "model"
-            _convert(path, made)
+            _convert(path, made, stored)
             _publish(made, target)
     except OSError as error:
         raise InputError(
@@ -84,7 +86,7 @@ def _publish(made: Path, target: Path) -> None:
         shutil.rmtree(made)
 
 
-def _convert(path: Path, folder: Path) -> None:
+def _convert(path: Path, folder: Path, stored: torch.dtype) -> None:
     """Write weights and tokenizer of a GGUF file in the format that transformers loads directly."""
     transformers.utils.logging.disable_progress_bar()
     with transformers_errors("GGUF file", str(path)):
@@ -106,5 +108,6 @@ def _convert(path: Path, folder: Path) -> None:
     with torch.device("meta"):
         plain = AutoModelForCausalLM.from_config(config)
     plain.load_state_dict(read.state_dict(), assign=True)
-    plain.save_pretrained(folder)
+    plain.tie_weights()
+    plain.to(stored).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -21,6 +21,9 @@ OFFLINE = "offline"
 OFFLINE_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 OFFLINE_REVISION = "12fd25f77366fa6b3b4b768ec3050bf629380bac"
 OFFLINE_NAME = "SmolLM2-135M-Instruct"
+# The dtype in which the model was released, and in which the reference values were measured: a float32 copy has one
+# pair of swap_obj (norm) and one of swap_att (norm, unnorm) on the other side. Arithmetic is in the dtype asked for.
+OFFLINE_STORED = torch.bfloat16
 DTYPES: Mapping[str, torch.dtype] = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
@@ -57,13 +60,13 @@ def find(source: str, *, revision: str, cache: Path) -> Found:
     if source == OFFLINE:
         packed = offline_gguf()
         if packed is not None:
-            return _gguf(packed, OFFLINE_NAME, cache)
+            return _gguf(packed, OFFLINE_NAME, cache, stored=OFFLINE_STORED)
         source, revision = OFFLINE_HUB, OFFLINE_REVISION
     if source.lower().endswith(".gguf"):
         path = Path(source).expanduser()
         if not path.is_file():
             raise InputError("the GGUF file does not exist", where="model", got=str(path), step="correct the path")
-        return _gguf(path, path.stem, cache)
+        return _gguf(path, path.stem, cache, stored=torch.float32)
     located = locate(source, revision=revision, weights=True)
     if located.revision:
         return Found(located.folder, located.name, {"model": located.identity, "revision": located.revision})
@@ -72,10 +75,11 @@ def find(source: str, *, revision: str, cache: Path) -> Found:
     )
 
 
-def _gguf(path: Path, name: str, cache: Path) -> Found:
+def _gguf(path: Path, name: str, cache: Path, *, stored: torch.dtype) -> Found:
     digest = sha256_of(path)
-    folder = converted(path, digest, cache / "models")
-    return Found(folder, name, {"model": path.name, "gguf_sha256": digest})
+    folder = converted(path, digest, cache / "models", stored=stored)
+    weights = f"de-quantised, stored in {str(stored).removeprefix('torch.')}"
+    return Found(folder, name, {"model": path.name, "gguf_sha256": digest, "weights": weights})
 
 
 def _weights_digest(folder: Path) -> str:

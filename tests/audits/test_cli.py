@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -64,13 +65,14 @@ def test_results_on_stdout_and_the_rest_on_stderr(cli, pairs) -> None:
 def test_finished_run_is_rendered_again_and_another_configuration_refused(cli, pairs, tmp_path) -> None:
     words = ("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
     first = cli(*words)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     second = cli(*words)
     assert second.returncode == 0
     assert second.stdout == first.stdout
     refused(cli(*words, "seed=7"), "out")
-    after = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    assert {name for name in before if before[name] != after[name]} <= {".lock"}
+    after = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {path.name for path in before if before[path] != after[path]} <= {".lock"}
+    assert before.keys() == after.keys()
     assert cli("report", "out").stdout == first.stdout
 
 
@@ -299,7 +301,7 @@ def test_text_baselines_never_draw_the_bundled_sample(cli, tmp_path) -> None:
     done = cli("run", "benchmark=compset", "baseline=length", "out=out", "paths.cache=cache")
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "cache").rglob("variations.parquet"))
-    assert not list(tmp_path.rglob("*.png"))
+    assert not list((tmp_path / "cache").rglob("*.png"))
 
 
 def test_bundled_sample_says_so_everywhere(cli, tmp_path) -> None:
@@ -317,3 +319,21 @@ def test_usage() -> None:
     from audits.cli import USAGE, VERBS
 
     assert all(verb in USAGE for verb in VERBS)
+
+
+def test_a_reader_that_closes_the_pipe_is_no_failure(fresh, pairs, tmp_path) -> None:
+    import subprocess
+    import sys
+
+    words = ["run", "benchmark=table", f"benchmark.path={pairs}", "baseline=constant", "out=out"]
+    assert fresh(*words).returncode == 0
+    top = Path(__file__).resolve().parents[2]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "audits", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(top), "AUDITS_CACHE": str(tmp_path / "cache"), "COLUMNS": "120", "CI": "1"},
+    )  # fmt: skip
+    process.stdout.close()
+    stderr = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(120) == 0, stderr
+    assert stderr == b""

@@ -165,18 +165,21 @@ def test_the_offline_model_is_converted_once_and_loads_whole(tmp_path):
     first = Likelihood(cache=str(tmp_path))
     assert first.name == "likelihood:SmolLM2-135M-Instruct"
     assert first.signature["start"] == "<|im_start|> (own)"
+    assert first.signature["weights"] == "de-quantised, stored in bfloat16"
     [made] = (tmp_path / "models").iterdir()
     before = (made / "model.safetensors").stat().st_mtime_ns
     again = Likelihood(cache=str(tmp_path))
     assert (made / "model.safetensors").stat().st_mtime_ns == before
     assert first.signature == again.signature
-    assert set(again._model.state_dict()) >= {"model.embed_tokens.weight", "lm_head.weight"}
+    weights = again._model.state_dict()
+    assert set(weights) >= {"model.embed_tokens.weight", "lm_head.weight"}
+    assert {value.dtype for value in weights.values()} == {torch.float32}
 
 
 def test_of_two_that_convert_at_once_one_copy_stays(tmp_path, monkeypatch):
     barrier = threading.Barrier(2)
 
-    def slow(path, folder):
+    def slow(path, folder, stored):
         folder.mkdir()
         (folder / "config.json").write_text("{}", encoding="utf-8")
         barrier.wait(timeout=20)
@@ -197,7 +200,7 @@ def test_of_two_that_convert_at_once_one_copy_stays(tmp_path, monkeypatch):
 
 
 def test_a_conversion_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
-    def full(path, folder):
+    def full(path, folder, stored):
         folder.mkdir()
         raise OSError(28, "No space left on device")
 

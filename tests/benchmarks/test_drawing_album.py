@@ -214,8 +214,16 @@ def test_a_size_of_the_sample_that_cannot_be_drawn_is_refused(tmp_path):
         sample(tmp_path, sise=64)
 
 
+def test_the_sample_shows_examples_and_leaves_no_file(tmp_path):
+    shown = sample(tmp_path).examples(2, size=64)
+    assert shown == examples(SPEC, 2, size=64)
+    assert not list(tmp_path.rglob("*.png"))
+
+
 def test_a_folder_of_the_users_own_is_never_drawn_over(tmp_path):
     release.write(SPEC, tmp_path / "mine")
     card = sample(tmp_path / "cache").card
-    CompoSET(card, tmp_path / "mine").prepare_images()
+    mine = CompoSET(card, tmp_path / "mine")
+    mine.prepare_images()
+    assert mine.examples() == []
     assert not list((tmp_path / "mine").rglob("*.png"))

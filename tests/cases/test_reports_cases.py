@@ -147,7 +147,7 @@ def test_a8_text_survives_a_system_that_does_not_speak_utf8(tmp_path, make):
     # A library that leaves the encoding open would fail here too; only our own files may decide.
     assert b"reports/" not in done.stderr, done.stderr.decode("utf-8", "replace")
     assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
-    for name in ("record.json", "metrics.csv", "findings.json", "report.md"):
+    for name in ("record.json", "metrics.csv", "findings.json", "report.md", "report.html", "figures/blind.svg"):
         assert A8 in (tmp_path / "out" / name).read_text(encoding="utf-8"), name
 
 

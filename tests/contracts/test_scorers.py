@@ -25,13 +25,13 @@ def leaves():
 
 
 @pytest.fixture(params=leaves())
-def scorer(request):
+def scorer(request, tmp_path):
     name = request.param
-    overrides = [f"+baseline={name}"]
+    overrides = ["benchmark=table", f"baseline={name}", f"paths.cache={tmp_path}"]
     if name in SMALL_MODELS:
         overrides.append(f"baseline.{name}.model='{request.getfixturevalue(SMALL_MODELS[name])}'")
     with initialize_config_dir(str(CONF), version_base=None):
-        config = compose(overrides=overrides)
+        config = compose("run", overrides=overrides)
     made = instantiate(config.baseline[name])
     if not isinstance(made, Scorer):
         pytest.skip(f"{name} is not a scorer of this kind")

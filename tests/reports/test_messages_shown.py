@@ -45,8 +45,8 @@ def test_an_error_without_parts_is_one_line():
 
 def test_a_list_shows_what_is_known_and_leaves_out_what_is_not():
     rows = [
-        Listing("sugarcrepe", "benchmark", "SugarCrepe", "1x2", 7511, needs_images=True, licence="MIT", here=False),
-        Listing("table", "benchmark", "your own [b]table[/b]", "any", here=True),
+        Listing("sugarcrepe", "benchmark", "SugarCrepe", "1x2", 7511, needs_images=True, licence="MIT", here="absent"),
+        Listing("table", "benchmark", "your own [b]table[/b]", "any", here="yes"),
         Listing("length", "baseline", "Compares lengths"),
     ]
     text = printed(lambda console: print_listing(rows, console))
@@ -54,7 +54,7 @@ def test_a_list_shows_what_is_known_and_leaves_out_what_is_not():
     assert "7,511" in first
     assert "your own [b]table[/b]" in first
     row = next(line for line in first.splitlines() if line.startswith("sugarcrepe"))
-    assert row.split() == ["sugarcrepe", "SugarCrepe", "1x2", "7,511", "yes", "MIT", "no"]
+    assert row.split() == ["sugarcrepe", "SugarCrepe", "1x2", "7,511", "yes", "MIT", "absent"]
     assert "length" in second
     assert "licence" not in second
     assert "shape" not in second
@@ -74,3 +74,10 @@ def test_messages_fit_an_ascii_terminal():
     print_error(InputError("café"), Console(file=stream))
     stream.flush()
     assert raw.getvalue() == b"error: caf\\xe9\n"
+
+
+def test_a_name_in_a_list_is_never_folded():
+    long = "a_benchmark_whose_name_takes_forty_columns"
+    rows = [Listing(long, "benchmark", "many words to fold " * 6, "1x2", 7511, licence="CC BY 4.0 " * 5)]
+    text = printed(lambda console: print_listing(rows, console))
+    assert long in text

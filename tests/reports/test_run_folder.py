@@ -23,7 +23,8 @@ def finished(out, make, identity="one", **changes):
 
 
 def contents(folder):
-    return {item.name: item.read_bytes() for item in folder.iterdir() if item.name != ".lock"}
+    found = (item for item in folder.rglob("*") if item.is_file() and item.name != ".lock")
+    return {item.relative_to(folder).as_posix(): item.read_bytes() for item in found}
 
 
 def test_a_run_is_read_back_as_it_was_written(tmp_path, make):
@@ -57,7 +58,8 @@ def test_status_is_running_until_the_last_step(tmp_path, make, monkeypatch):
     folder.finish(make.record(), make.estimates(), [])
     folder.close()
     assert order[-1] == "record.json"
-    assert set(order) == {"metrics.csv", "findings.json", "report.md", "record.json"}
+    pages = {"report.md", "report.html", "blind.svg", "blind.png"}
+    assert set(order) == {"metrics.csv", "findings.json", "record.json", *pages}
 
 
 def test_an_interrupted_run_is_resumed_by_the_same_configuration_only(tmp_path, make):
@@ -95,7 +97,8 @@ def test_a_finished_run_is_rendered_again_and_never_run_over(tmp_path, make):
         assert folder.state == "finished"
         with pytest.raises(ValueError, match="finished"):
             folder.begin(make.record())
-        (out / "report.md").unlink()
+        for name in ("report.md", "report.html", "figures/blind.svg", "figures/blind.png"):
+            (out / name).unlink()
         folder.render()
     assert contents(out) == before
     (out / "report.md").write_text("edited", encoding="utf-8")

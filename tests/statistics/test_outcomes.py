@@ -151,7 +151,8 @@ def test_order_of_options_and_shifts_change_nothing(gold: np.ndarray, seed: int,
     moved = outcomes([scores[rows][:, cols] + 7], [gold[rows][:, cols]], sees=BOTH, tolerance=tolerance)
     for metric in plain.keys() - {"i2t_base", "i2t_foil", "t2i_base", "t2i_foil"}:
         # Base and foil are names of sides: they follow image 0, so only the captions' order is free there.
-        assert plain[metric].credit.tolist() == moved[metric].credit.tolist()
+        # Means over another order of rows may differ in the last bit.
+        np.testing.assert_allclose(plain[metric].credit, moved[metric].credit, rtol=0, atol=1e-12)
         assert plain[metric].tie.tolist() == moved[metric].tie.tolist()
     captions = outcomes([scores[:, cols]], [gold[:, cols]], sees=BOTH, tolerance=tolerance)
     assert {m: o.credit.tolist() for m, o in captions.items()} == {m: o.credit.tolist() for m, o in plain.items()}
