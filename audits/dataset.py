@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from audits.statistics.layout import Layout
 from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight, missing_images, preflight
-from benchmarks.schema import Benchmark, Instance, Shape
+from benchmarks.schema import Benchmark, Instance, PreparesImages, Shape
 
 Missing = Literal["error", "exclude"]
 SHOWN = 5
@@ -124,6 +124,8 @@ def open_dataset(
     if missing not in ("error", "exclude"):
         raise InputError("unknown choice", where="benchmark.missing", got=repr(missing), expected="error or exclude")
     dataset = Dataset(benchmark, limit=limit)
+    if images and isinstance(benchmark, PreparesImages):
+        benchmark.prepare_images()
     coverage = missing_images(dataset) if images else None
     if coverage is None:
         return dataset, None

@@ -10,8 +10,7 @@ from omegaconf import DictConfig
 from audits.config import plain
 from audits.status import Exit
 from benchmarks import tableaux
-from benchmarks.errors import InputError
-from benchmarks.tableaux import release
+from benchmarks.tableaux import drawing, release
 
 
 def job(cfg: DictConfig) -> Exit:
@@ -21,15 +20,11 @@ def job(cfg: DictConfig) -> Exit:
         InputError: If the folder is not empty, or an option is out of range.
     """
     values = plain(cfg)
-    if values["images"]:
-        raise InputError(
-            "the sample's images cannot be drawn yet",
-            where="images=true",
-            step="write captions only with images=false; every image-blind audit runs on them",
-        )
     spec = tableaux.specification(values["scenes"], values["seed"], values["shortcut"], values["strength"])
     out = Path(values["out"])
-    release.write(spec, out)
+    # A size that cannot be drawn is refused before anything is written.
+    size = drawing.checked_size(values["size"])
+    release.write(spec, out, also=(lambda folder: drawing.draw(spec, folder, size=size)) if values["images"] else None)
     sys.stdout.write(
         f"{out}: {values['scenes']} scenes, seed {values['seed']}, shortcut {values['shortcut']} "
         f"at strength {values['strength']}, specification {spec.digest[:12]}\n"

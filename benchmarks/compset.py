@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,8 @@ import numpy as np
 from benchmarks import files, sheets, sources
 from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Card, Instance, Provenance
-from benchmarks.tableaux import Specification, release, specification
+from benchmarks.tableaux import drawing
+from benchmarks.tableaux.bundle import Bundle, bundle
 
 log = logging.getLogger(__name__)
 SOURCES = ("auto", "release", "sample")
@@ -28,7 +28,6 @@ CATEGORIES = {
     "activity": ("action", "pose", "state", "role"),
 }
 CATEGORY = {aspect: name for name, aspects in CATEGORIES.items() for aspect in aspects}
-SAMPLE: Mapping[str, Any] = {"scenes": 40, "seed": 0, "shortcut": "none", "strength": 0.0}
 TABLE, SCENES, CAPTIONS = "variations.parquet", "scenes.parquet", "scene_captions.parquet"
 SCENE_TAGS = {"setting_category": "setting", "framing": "framing"}
 SAID = "This is the bundled sample drawn by our own generator, not the released CompoSET data"
@@ -36,10 +35,11 @@ GOLD = np.eye(2, dtype=bool)
 
 
 class Found(NamedTuple):
-    """Where the tables are, and the notices that belong to it."""
+    """Where the tables are, the notices that belong to it, and the sample if it is one."""
 
     place: sources.Place
     notices: tuple[str, ...] = ()
+    bundle: Bundle | None = None
 
 
 class CompoSET:
@@ -55,7 +55,7 @@ class CompoSET:
         images: Folder that holds the release's `images/`; beside the tables by default.
         fetch_images: Whether to fetch the images from the hub too.
         cache: Folder for drawn samples; the user's cache folder by default.
-        sample: Size, seed and planted shortcut of the sample.
+        sample: Number of scenes, seed, planted shortcut and size of the pictures of the sample.
     """
 
     def __init__(  # noqa: PLR0913 - one argument per option of the YAML
@@ -79,14 +79,17 @@ class CompoSET:
             (TABLE, SCENES, CAPTIONS), patterns=_patterns(fetch_images=fetch_images), required=(TABLE,)
         )
         if _source(source, root) == "sample":
-            found = _draw(sample or {}, cache, "benchmark.source=sample asks for it")
+            found = _sample(sample or {}, cache, "benchmark.source=sample asks for it")
         elif source == "release" or root is not None:
             found = _release(full, root, wanted)
         else:
             found = _release_or_sample(full, wanted, sample or {}, cache)
         self._folder = found.place.folder
         checked = _check(full, found.place)
-        self._images = sources.images_folder(images, self._folder)
+        # Pictures of the user's own are never drawn over.
+        self._bundle = found.bundle if images is None else None
+        beside = self._bundle.pictures if self._bundle else self._folder
+        self._images = sources.images_folder(images, beside)
         self.card = dataclasses.replace(full, expected=self._expected(full, found.place))
         where = found.place
         notices = (*found.notices, *checked.notices)
@@ -106,6 +109,20 @@ class CompoSET:
             if edit_type in self._subsets:
                 for tier in self._tiers:
                     yield self._instance(row.cells, (edit_type, tier), scenes, spot)
+
+    def prepare_images(self) -> None:
+        """Draw the bundled sample's pictures, where it is what is read and they are not there yet."""
+        if self._bundle is not None:
+            self._bundle.draw()
+
+    def examples(self, count: int = 6, *, size: int = 320) -> list[drawing.Example]:
+        """Draw a few pairs of the bundled sample in memory; none where it is not what is read.
+
+        Args:
+            count: Number of pairs, each of another edit type as long as there is one.
+            size: Side of a picture in pixels.
+        """
+        return drawing.examples(self._bundle.spec, count, size=size) if self._bundle is not None else []
 
     def _instance(
         self,
@@ -167,44 +184,14 @@ def _release_or_sample(
     except NotAvailableError as error:
         why = f"{error.what} ({error.got})" if error.got else error.what
     log.info("%s: %s", SAID, why)
-    return _draw(sample, cache, why)
+    return _sample(sample, cache, why)
 
 
-def _draw(sample: Mapping[str, Any], cache: str | Path | None, why: str) -> Found:
-    """Draw the bundled sample into the cache, unless it is there, and return its place."""
-    for name in sample:
-        if name not in SAMPLE:
-            raise InputError(
-                "unknown option of the sample",
-                where="benchmark.sample",
-                got=name,
-                expected=", ".join(SAMPLE),
-                step=near(name, SAMPLE),
-            )
-    drawn = {**SAMPLE, **sample}
-    spec = specification(**drawn)
-    folder = _cache(cache) / "tableaux" / spec.digest[:12]
-    if not (folder / TABLE).is_file():
-        _write(spec, folder)
-    told = ", ".join(f"{name} {value}" for name, value in drawn.items())
-    place = sources.Place(folder, "sample", f"bundled sample ({told})", spec.digest)
-    return Found(place, (f"{SAID}: {why}.",))
-
-
-def _write(spec: Specification, folder: Path) -> None:
-    """Write the sample, unless another process just did."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        release.write(spec, folder)
-    except (InputError, OSError):
-        if not (folder / TABLE).is_file():
-            raise
-
-
-def _cache(cache: str | Path | None) -> Path:
-    if cache is not None:
-        return Path(cache).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "blind-audits"
+def _sample(options: Mapping[str, Any], cache: str | Path | None, why: str) -> Found:
+    """Return the place of the bundled sample in the cache."""
+    found = bundle(options, cache)
+    place = sources.Place(found.folder, "sample", f"bundled sample ({found.told})", found.spec.digest)
+    return Found(place, (f"{SAID}: {why}.",), found)
 
 
 def _check(card: Card, place: sources.Place) -> sources.Checked:

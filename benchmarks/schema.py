@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,3 +184,11 @@ class Benchmark(Protocol):
 
     def __iter__(self) -> Iterator[Instance]:
         """Yield instances lazily in a stable order."""
+
+
+@runtime_checkable
+class PreparesImages(Protocol):
+    """A benchmark whose images are made on demand."""
+
+    def prepare_images(self) -> None:
+        """Make the images; called only where a selected contestant or probe sees images."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -45,10 +45,15 @@ SCENES = pa.schema(
 CAPTIONS = pa.schema([("scene_id", pa.string()), ("base_caption", pa.string())])
 
 
-def write(spec: Specification, out: Path) -> None:
+def write(spec: Specification, out: Path, *, also: Callable[[Path], None] | None = None) -> None:
     """Write variations.parquet, scenes.parquet, scene_captions.parquet and specification.json into a new folder.
 
     The folder appears whole or not at all. The image columns name the files that a drawing of the sample will have.
+
+    Args:
+        spec: The sample.
+        out: A new or empty folder.
+        also: Adds to the folder (draws its pictures) before it takes its name.
 
     Raises:
         InputError: If `out` exists and is not an empty folder, or cannot be written.
@@ -65,6 +70,8 @@ def write(spec: Specification, out: Path) -> None:
     try:
         with _folder(out) as partial:
             _write_all(spec, partial)
+            if also is not None:
+                also(partial)
     except OSError as error:
         raise InputError("cannot write the sample", where=str(out), got=str(error), step="check the path") from error
 
@@ -136,3 +143,8 @@ def _caption_rows(part: Sequence[Tableau]) -> list[Json]:
 def image(name: str) -> str:
     """Return the path of a picture within the release."""
     return f"images/{name}.png"
+
+
+def mask(name: str) -> str:
+    """Return the path of the mask of a variation beside the release."""
+    return f"masks/{name}.png"

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 QUICK = ("baseline=[constant,length]",)
@@ -284,6 +285,25 @@ def test_sample_is_written_audited_and_refused_a_second_time(cli, tmp_path) -> N
     rows = metrics(tmp_path / "out")
     planted = only(rows, scorer="length:words:fewer", subset="all", tag="", metric="caption_preference", primary="1")
     assert float(planted["value"]) > 0.9
+
+
+def test_sample_is_drawn_where_images_are_asked_for(cli, tmp_path) -> None:
+    done = cli("sample", "out=seen", "scenes=4", "images=true", "size=64")
+    assert done.returncode == 0, done.stderr
+    table = pq.read_table(tmp_path / "seen" / "variations.parquet").to_pylist()
+    named = {row[side] for row in table for side in ("image_base", "image_var")}
+    drawn = {f"images/{path.name}" for path in (tmp_path / "seen" / "images").iterdir()}
+    assert drawn == named
+    assert {path.stem for path in (tmp_path / "seen" / "masks").iterdir()} == {row["id"] for row in table}
+    refused(cli("sample", "out=tiny", "images=true", "size=3"), "size", "32")
+    assert not (tmp_path / "tiny").exists()
+
+
+def test_text_baselines_never_draw_the_bundled_sample(cli, tmp_path) -> None:
+    done = cli("run", "benchmark=compset", "baseline=length", "out=out", "paths.cache=cache")
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "cache").rglob("variations.parquet"))
+    assert not list((tmp_path / "cache").rglob("*.png"))
 
 
 def test_bundled_sample_says_so_everywhere(cli, tmp_path) -> None:

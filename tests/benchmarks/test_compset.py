@@ -10,7 +10,7 @@ from benchmarks import compset, hub, sources
 from benchmarks.compset import CompoSET
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.schema import Card, Shape
-from benchmarks.tableaux import release
+from benchmarks.tableaux import bundle, release
 
 EXPECTED = {"modify_color": 3, "modify_cardinality": 3, "swap_role": 3}
 CARD = Card(
@@ -67,7 +67,7 @@ def generator(monkeypatch):
         calls.written.append(out)
         write(out)
 
-    monkeypatch.setattr(compset, "specification", specification)
+    monkeypatch.setattr(bundle, "specification", specification)
     monkeypatch.setattr(release, "write", draw)
     return calls
 
