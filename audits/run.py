@@ -25,6 +25,8 @@ from audits.statistics.outcomes import Outcome, outcomes
 from audits.status import Exit
 from baselines.engine import Counts, Engine
 from benchmarks.preflight import Coverage, Preflight
+from benchmarks.schema import Benchmark, ShowsExamples
+from reports.examples import Example
 from reports.progress import ConsoleProgress
 from reports.record import RunFolder
 from reports.schema import Record
@@ -110,6 +112,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["notices"] += [f"The tag {tag} has too many values for a table of its own." for tag in found.skipped_tags]
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
+    folder.examples(_examples(inputs.dataset.benchmark))
     folder.finish(record, found.rows, order_only(inputs.dataset))
 
 
@@ -173,6 +176,12 @@ def _outcomes(inputs: Inputs, scored: list[Scores], tolerance: float) -> dict[st
         for one, cells, _ in scored
         for column in one.scorer.columns
     }
+
+
+def _examples(benchmark: Benchmark) -> list[Example]:
+    """Return a few pairs to look at, where the benchmark can show some."""
+    shown = benchmark.examples() if isinstance(benchmark, ShowsExamples) else []
+    return [Example(pair.edit_type, (pair.base, pair.foil), pair.captions) for pair in shown]
 
 
 def _short(inputs: Inputs, contestant: Contestant) -> str:

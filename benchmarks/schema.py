@@ -5,7 +5,7 @@ Shapes are written `[I, T]`: I images, T captions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
@@ -192,3 +192,31 @@ class PreparesImages(Protocol):
 
     def prepare_images(self) -> None:
         """Make the images; called only where a selected contestant or probe sees images."""
+
+
+class DrawnPair(Protocol):
+    """A base and a foil as pictures, for people to look at."""
+
+    @property
+    def edit_type(self) -> str:
+        """Return what the edit changes."""
+
+    @property
+    def captions(self) -> tuple[str, str]:
+        """Return the captions of base and foil."""
+
+    @property
+    def base(self) -> bytes:
+        """Return the base picture as a PNG file."""
+
+    @property
+    def foil(self) -> bytes:
+        """Return the foil picture as a PNG file."""
+
+
+@runtime_checkable
+class ShowsExamples(Protocol):
+    """A benchmark that can show a few of its pairs without anything being fetched."""
+
+    def examples(self, count: int = 6) -> Sequence[DrawnPair]:
+        """Return a few pairs; none where there is nothing to show."""

@@ -312,6 +312,8 @@ def test_bundled_sample_says_so_everywhere(cli, tmp_path) -> None:
     sentence = "not the released data"
     assert done.stdout.count(sentence) >= 2
     assert sentence in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert sentence in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert (tmp_path / "out" / "figures" / "examples" / "01-base.png").stat().st_size > 1000
     record = json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8"))
     assert record["sample"] is True
     refused(cli("run", "benchmark=compset", "benchmark.source=release", "baseline=length", "out=no"), "CompoSET")
