@@ -13,7 +13,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from audits import jobs, listing, overrides, rerender, run, sample, status
+from audits import __version__, jobs, listing, overrides, rerender, run, sample, status
 from audits.config import CONF
 from audits.config_errors import explain
 from benchmarks.errors import InputError, near
@@ -82,6 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str]) -> status.Exit:
     """Run the verb that the first word names."""
+    if words and words[0] in {"-V", "--version", "version"}:
+        sys.stdout.write(f"audits {__version__}\n")
+        return status.Exit.DONE
     if not words or words[0] in {"-h", "--help", "help"}:
         sys.stdout.write(USAGE)
         return status.Exit.DONE
@@ -104,7 +107,11 @@ def _hydra(name: str, verb: Verb, translated: list[str]) -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"
     sys.argv = ["audits", *translated]
     entry = hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)(jobs.Job(name, verb.job))
-    entry()
+    try:
+        entry()
+    except (ValueError, OSError) as error:
+        # Jobs never raise: this is Hydra, refusing its flags or unable to make the output folder.
+        raise jobs.as_input_error(error, name) or InputError("Hydra refuses the command", got=str(error)) from error
 
 
 def _explained(error: Exception, words: list[str]) -> InputError:

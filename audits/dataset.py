@@ -53,10 +53,6 @@ class Dataset:
     def __init__(
         self, benchmark: Benchmark, *, limit: int | None = None, excluded: frozenset[str] = frozenset()
     ) -> None:
-        if limit is not None and (not isinstance(limit, int) or limit < 1):
-            raise InputError(
-                "not a number of instances", where="benchmark.limit", got=repr(limit), expected="1 or more, or null"
-            )
         self.benchmark, self.limit, self.excluded = benchmark, limit, excluded
 
     def __iter__(self) -> Iterator[Instance]:
@@ -121,8 +117,6 @@ def open_dataset(
     Raises:
         InputError: If an image is missing and `missing` is `error`, or nothing is left.
     """
-    if missing not in ("error", "exclude"):
-        raise InputError("unknown choice", where="benchmark.missing", got=repr(missing), expected="error or exclude")
     dataset = Dataset(benchmark, limit=limit)
     if images and isinstance(benchmark, PreparesImages):
         benchmark.prepare_images()

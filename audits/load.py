@@ -87,7 +87,16 @@ def _build(options: Mapping[str, Any], where: str) -> Any:
             expected=", ".join(known),
             step=near(wrong[0], known) or "see `audits run --cfg job`",
         )
-    return target(**given)
+    try:
+        return target(**given)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{where} cannot be built with these options",
+            where=where,
+            got=f"{type(error).__name__}: {error}",
+            expected=", ".join(known),
+            step=f"see `audits show {where.rpartition('.')[2]}`",
+        ) from error
 
 
 def _target(name: str, where: str) -> Callable[..., Any]:
@@ -117,4 +126,11 @@ def _scorer(built: Any, where: str) -> Scorer:
             got=type(built).__name__,
             expected="name, sees, columns, signature and score(batch, work); see CONTRIBUTING.md",
         )
+    if not isinstance(built.name, str) or not built.name.strip() or not built.columns:
+        raise InputError(
+            "a contestant needs a name and a column", where=where, got=f"{built.name!r}, {built.columns!r}"
+        )
+    declared = built.signature
+    if not isinstance(declared, Mapping) or not all(isinstance(text, str) for text in declared.values()):
+        raise InputError("a signature is flat text by name", where=where, got=repr(declared)[:200])
     return built

@@ -13,7 +13,7 @@ from benchmarks.errors import InputError
 PATH_KEYS = ("out", "dir", "benchmark.root", "benchmark.path", "benchmark.images", "paths.*")
 # Hydra's own options that are followed by a value of theirs.
 _VALUED = {"--cfg", "-c", "--package", "-p", "--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}
-_PLAIN = re.compile(r"[\w./:@%+~-]*")
+_PLAIN = re.compile(r"[\w./:@%+-]*")
 
 
 def quote(value: str) -> str:
@@ -88,6 +88,9 @@ def _too_many(verb: str, bare: list[str], positional: str) -> InputError:
 def _quoted_path(word: str, *, sweep: bool) -> str:
     """Quote the value of a path override where Hydra would read more than one path into it."""
     key, sign, value = word.partition("=")
+    if sign and is_path_key(key) and value.startswith("~"):
+        value = str(Path(value).expanduser())  # no shell expands it after `key=`
+        word = f"{key}={value}"
     if not sign or not is_path_key(key) or _PLAIN.fullmatch(value) or value[:1] in {"'", '"'} or value == "":
         return word
     # In a sweep a comma separates jobs, unless the text as it stands is a path that exists.

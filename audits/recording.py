@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audits import __version__
 from audits.load import Contestant
 from audits.scoring import Cells
 from baselines.engine import Counts
@@ -29,14 +30,6 @@ _NOTED = (
 )  # fmt: skip
 
 
-def version() -> str:
-    """Return the toolkit's version, or `unknown` where it runs from a folder that was never installed."""
-    try:
-        return importlib.metadata.version(DISTRIBUTION)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
-
-
 def now() -> str:
     """Return the time in UTC, ISO 8601 to the second."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -44,7 +37,7 @@ def now() -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, the toolkit and the libraries that numbers depend on."""
-    found = {"python": platform.python_version(), DISTRIBUTION: version()}
+    found = {"python": platform.python_version(), DISTRIBUTION: __version__}
     for name in _NOTED:
         try:
             found[name] = importlib.metadata.version(name)
@@ -79,7 +72,7 @@ def short_signature(signature: Mapping[str, str], data: str) -> str:
         data: Benchmark and short content digest (`sugarcrepe@1a2b3c4d`).
     """
     text = json.dumps(dict(signature), sort_keys=True, ensure_ascii=False)
-    return f"{data}|{hashlib.sha256(text.encode()).hexdigest()[:8]}|v{version()}"
+    return f"{data}|{hashlib.sha256(text.encode()).hexdigest()[:8]}|v{__version__}"
 
 
 def benchmark_facts(name: str, benchmark: Benchmark, checked: Preflight, coverage: Coverage | None) -> BenchmarkFacts:

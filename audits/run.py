@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from audits import load, recording, rerender, tables
+from audits import __version__, load, recording, rerender, tables
+from audits.checks import checked, refuse_changed_data
 from audits.config import identity, output_folder, plain
 from audits.dataset import Dataset, Roster, open_dataset
 from audits.findings.word_order import order_only
@@ -24,11 +25,12 @@ from audits.statistics.estimates import Estimates, estimates
 from audits.statistics.outcomes import Outcome, outcomes
 from audits.status import Exit
 from baselines.engine import Counts, Engine
+from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
 from reports.examples import Example
 from reports.progress import ConsoleProgress
-from reports.record import RunFolder
+from reports.record import RunFolder, read
 from reports.schema import Record
 
 _log = logging.getLogger(__name__)
@@ -70,22 +72,23 @@ class Scores(NamedTuple):
 
 def job(cfg: DictConfig) -> Exit:
     """Audit one benchmark into its run folder, or render the run again if the folder holds it finished."""
-    values = plain(cfg)
-    with RunFolder.open(output_folder(), identity(values, recording.version()), config=values) as folder:
-        if folder.state != "finished":
+    values = checked(plain(cfg), HydraConfig.get().runtime.choices)
+    with RunFolder.open(output_folder(), identity(values, __version__), config=values) as folder:
+        if folder.state == "finished":
+            refuse_changed_data(load.benchmark(values), read(folder.path).record)
+        else:
             with log_to(folder.path):
                 _guarded(values, folder)
         return rerender.show(folder.render())
 
 
 def _guarded(values: Mapping[str, Any], folder: RunFolder) -> None:
-    """Run the audit; what fails before anything was scored leaves no folder behind."""
+    """Run the audit; a mistake in the input leaves nothing behind in a folder that was new."""
     try:
         _audit(values, folder)
-    except BaseException:
-        if folder.state == "new":
-            (folder.path / LOG_FILE).unlink(missing_ok=True)
-            folder.abandon()
+    except (InputError, OSError):
+        (folder.path / LOG_FILE).unlink(missing_ok=True)
+        folder.abandon()
         raise
 
 
@@ -160,10 +163,21 @@ def _score(values: Mapping[str, Any], inputs: Inputs) -> list[Scores]:
     scored = []
     cache = Path(values["paths"]["cache"]) / "scores.sqlite"
     for one in inputs.panel:
-        with Engine(cache, ConsoleProgress()) as engine:
+        with Engine(cache, ConsoleProgress()) as engine, _named(one):
             cells = score(one.scorer, inputs.dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
             scored.append(Scores(one, cells, list(engine.counts.values())))
     return scored
+
+
+@contextmanager
+def _named(contestant: Contestant) -> Iterator[None]:
+    """Let a fault say in which contestant it happened."""
+    try:
+        yield
+    except Exception as error:
+        kind = type(contestant.scorer)
+        error.add_note(f"while scoring with {contestant.scorer.name} ({kind.__module__}.{kind.__qualname__})")
+        raise
 
 
 def _outcomes(inputs: Inputs, scored: list[Scores], tolerance: float) -> dict[str, dict[str, Outcome]]:

@@ -64,6 +64,8 @@ class RunFolder:
     def __init__(self, path: Path, identity: str, *, state: State, lock: files.Lock) -> None:
         self.path, self.identity, self.state = path, identity, state
         self._lock = lock
+        self._fresh = state == "new"
+        self._written: list[Path] = []
 
     @classmethod
     def open(cls, out: Path, identity: str, *, config: Mapping[str, Any] | None = None) -> Self:
@@ -104,12 +106,14 @@ class RunFolder:
         """
         if self.state == "finished":
             raise ValueError(f"{self.path} is finished; render it again instead")
+        self._written.append(self.path / RECORD)
         self._write_record(record, "running")
         self.state = "unfinished"
 
     def table(self, name: str, frame: pd.DataFrame) -> Path:
         """Write a table as `NAME.parquet` in one step and return its path."""
         path = _table_path(self.path, name)
+        self._written.append(path)
         files.write_atomically(path, lambda file: frame.to_parquet(file, index=False))
         return path
 
@@ -149,8 +153,13 @@ class RunFolder:
         return cast("Record", {**_clean(record), **fixed})
 
     def abandon(self) -> None:
-        """Take back what `open` put into a folder in which nothing was begun, and the folder if it is then empty."""
-        if self.state == "new":
+        """Take back everything that this process put into a folder that was new to it, and the folder if it is empty.
+
+        A run that an earlier process began is left as it is, to be taken up again.
+        """
+        if self._fresh and self.state != "finished":
+            for path in self._written:
+                path.unlink(missing_ok=True)
             self._lock.remove()
             with suppress(OSError):
                 self.path.rmdir()

@@ -341,3 +341,63 @@ def test_a_reader_that_closes_the_pipe_is_no_failure(fresh, pairs, tmp_path) -> 
     process.stderr.close()
     assert process.wait(120) == 0, stderr
     assert stderr == b""
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "statistics.tie_tolerance=-1", "statistics.tie_tolerance=nan", "statistics.tie_tolerance=x",
+        "statistics.level=0", "statistics.level=1", "statistics.level=95", "statistics.bootstrap=0",
+        "statistics.bootstrap=-5", "statistics.bootstrap=1.5", "statistics.bootstrap=abc", "statistics.seed=-1",
+        "seed=abc", "engine.chunk=0", "engine.chunk=x", "benchmark.limit=0", "benchmark.limit=true",
+        "benchmark.missing=maybe", "benchmark.name=../../zz", "statistics=null", "~statistics",
+        "baseline.length.units=null", "baseline.length.units=3", "baseline.length.units=[wrds]",
+    ],
+)  # fmt: skip
+def test_a_value_that_could_only_give_a_wrong_number_is_refused(cli, pairs, tmp_path, word) -> None:
+    refused(cli("run", "benchmark=table", f"benchmark.path={pairs}", "baseline=length", "out=out", word))
+    assert not (tmp_path / "out").exists()
+
+
+def test_data_that_changed_since_a_run_was_finished_are_noticed(cli, pairs, tmp_path) -> None:
+    words = ("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
+    first = cli(*words)
+    pairs.write_text("caption,foil\na,b c\nd,e f\n", encoding="utf-8")
+    refused(cli(*words), "changed", "mine.csv")
+    assert cli("report", "out").stdout == first.stdout
+
+
+def test_a_tilde_is_the_home_folder(cli, pairs, tmp_path) -> None:
+    words = ("run", "benchmark=table", "benchmark.path=~/mine.csv", *QUICK, "out=~/out")
+    assert cli(*words, env={"HOME": str(tmp_path)}).returncode == 0
+    assert (tmp_path / "out" / "metrics.csv").exists()
+
+
+@pytest.mark.parametrize("place", ["mine.csv", "mine.csv/sub"])
+def test_an_output_folder_that_cannot_be_made_is_a_mistake_of_the_users(cli, pairs, place) -> None:
+    refused(cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, f"out={place}"), "mine.csv")
+
+
+def test_an_unusable_cache_leaves_no_run_behind(cli, pairs, tmp_path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "scores.sqlite").write_bytes(b"not a database" * 100)
+    refused(cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out"), "scores.sqlite")
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_benchmark_a_run(cli) -> None:
+    refused(cli("run", "benchmark=[sugarcrepe,valse]"), "-m benchmark=sugarcrepe,valse")
+
+
+def test_a_fault_names_the_contestant(cli, stub, pairs) -> None:
+    done = cli(
+        "run", "benchmark=table", f"benchmark.path={pairs}", "+baseline.f._target_=stub.Fails", *QUICK, "out=out"
+    )
+    assert done.returncode == 4
+    assert "stub.Fails" in (stub / "out" / "audits.log").read_text(encoding="utf-8")
+
+
+def test_version(cli) -> None:
+    from audits import __version__
+
+    assert cli("--version").stdout == f"audits {__version__}\n"
