@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from benchmarks.errors import InputError
@@ -52,18 +52,18 @@ RULES = (
 )
 
 
-def checked(values: Mapping[str, Any], choices: Mapping[str, Any]) -> Mapping[str, Any]:
+def checked(values: Mapping[str, Any], words: Iterable[str]) -> Mapping[str, Any]:
     """Return the configuration of a run if every value that the runner itself reads is one it can use.
 
     Args:
         values: The configuration.
-        choices: What was selected of each group.
+        words: The overrides, as they were typed.
 
     Raises:
         InputError: At the first value that is not allowed, or if two benchmarks are selected at once.
     """
-    names = re.sub(r"[\[\]' ]", "", str(choices.get("benchmark")))  # Hydra keeps a list as text
-    if "," in names:
+    lists = [word.partition("=")[2].strip("[]") for word in words if word.startswith("benchmark=[")]
+    for names in lists:
         raise InputError(
             "a run audits one benchmark",
             where="benchmark",

@@ -72,7 +72,7 @@ class Scores(NamedTuple):
 
 def job(cfg: DictConfig) -> Exit:
     """Audit one benchmark into its run folder, or render the run again if the folder holds it finished."""
-    values = checked(plain(cfg), HydraConfig.get().runtime.choices)
+    values = checked(plain(cfg), [str(word) for word in HydraConfig.get().overrides.task])
     with RunFolder.open(output_folder(), identity(values, __version__), config=values) as folder:
         if folder.state == "finished":
             refuse_changed_data(load.benchmark(values), read(folder.path).record)
