@@ -1,5 +1,6 @@
 """Contracts of every benchmark in conf/: composes, instantiates, has a complete card, yields sound instances."""
 
+import importlib.util
 import itertools
 import re
 from pathlib import Path
@@ -18,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
 NAMES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml") if not path.name.startswith("_"))
 RUNNER = ("name", "missing", "limit")
-# Released files that may lie beside the repository; compset draws its sample where they do not.
+RELEASES = Path(__file__).parent / "releases"
+# Released files that may lie beside the repository, for a further look at real rows.
 ROOTS = {
     "sugarcrepe": "sugar-crepe/data",
     "sugarcrepe_unrefined": "sugar-crepe/data_unrefined",
@@ -37,17 +39,23 @@ def build(name, *overrides):
     return instantiate({key: value for key, value in given.items() if key not in RUNNER}, _convert_="all")
 
 
+def written(name: str, folder: Path) -> list[str]:
+    """Return overrides for a tiny release that the module named after the benchmark writes."""
+    path = RELEASES / f"{name}.py"
+    assert path.is_file(), (
+        f"{name} has no {path.relative_to(ROOT)}: give it write(folder), which writes a few rows in the documented "
+        "format and returns the overrides that read them"
+    )
+    spec = importlib.util.spec_from_file_location(f"release_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.write(folder)
+
+
 @pytest.fixture
-def present(request, tmp_path):
-    """Return overrides that make a benchmark available, or skip and say why."""
+def present(request):
+    """Return overrides that make the released files of a benchmark available, or skip and say why."""
     name = request.getfixturevalue("name")
-    if name == "table":
-        (tmp_path / "t.csv").write_text("caption,foil,kind\na,b,x\nc,d,y\ne,f,x\n")
-        return [f"benchmark.path={tmp_path}/t.csv"]
-    if name == "compset":
-        return ["benchmark.source=sample", f"benchmark.cache={tmp_path}"]
-    if name not in ROOTS:
-        pytest.skip(f"no files of {name} at hand")
     if not (DATA / ROOTS[name]).is_dir():
         pytest.skip(f"{ROOTS[name]} is not beside the repository")
     return [f"benchmark.root={DATA / ROOTS[name]}"]
@@ -102,17 +110,29 @@ def test_a_wrong_root_is_refused_with_a_next_step(name, tmp_path):
     assert "gone" in str(cause)
 
 
-@pytest.mark.real_data
-@pytest.mark.parametrize("name", NAMES)
-def test_instances_are_sound(name, present):
-    mine = build(name, *present)
-    found = preflight(mine, mine.card.expected)
+def check_instances(mine) -> None:
+    """Hold every row to the contract of `Instance`, and the benchmark to being read again and again."""
+    found = preflight(mine)
     assert found.n > 0
-    assert found.notices == ()
     assert preflight(mine).digest == found.digest
     assert mine.provenance.files
     assert mine.provenance.location
     for one in itertools.islice(mine, 200):
         assert one.subset in mine.card.expected or not mine.card.expected
         assert all(isinstance(text, str) and text.strip() for text in one.captions)
+        assert one.gold.any()
+        assert not one.gold.all()
         assert set(one.candidates().__slots__) == {"id", "images", "captions", "query"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_in_the_documented_format_become_sound_instances(name, tmp_path):
+    check_instances(build(name, *written(name, tmp_path)))
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", sorted(ROOTS))
+def test_released_rows_become_sound_instances_in_the_expected_number(name, present):
+    mine = build(name, *present)
+    check_instances(mine)
+    assert preflight(mine, mine.card.expected).notices == ()
