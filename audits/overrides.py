@@ -7,12 +7,16 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.errors import InputError
+from benchmarks.errors import InputError, near
 
 # Values under these keys are paths; what follows `=` is taken as one path even where Hydra's grammar would split it.
 PATH_KEYS = ("out", "dir", "benchmark.root", "benchmark.path", "benchmark.images", "paths.*")
 # Hydra's own options that are followed by a value of theirs.
 _VALUED = {"--cfg", "-c", "--package", "-p", "--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}
+_FLAGS = (
+    *sorted(_VALUED), "--help", "-h", "--hydra-help", "--resolve", "--run", "-r", "--multirun", "-m",
+    "--shell-completion", "-sc", "--info", "-i", "--experimental-rerun",
+)  # fmt: skip
 _PLAIN = re.compile(r"[\w./:@%+-]*")
 
 
@@ -58,7 +62,7 @@ def translate(arguments: Sequence[str], *, positional: str = "", verb: str = "")
     valued = False
     for word in arguments:
         if valued or word.startswith("-"):
-            flags.append(word)
+            flags.append(word if valued else _known_flag(word))
         elif _is_bare(word, positional):
             bare.append(word)
         else:
@@ -68,6 +72,21 @@ def translate(arguments: Sequence[str], *, positional: str = "", verb: str = "")
         raise _too_many(verb, bare, positional)
     # Hydra's parser gives up on overrides that stand on both sides of a flag.
     return [*flags, *words, *(f"{positional}={quote(word)}" for word in bare)]
+
+
+def _known_flag(word: str) -> str:
+    """Return a flag that Hydra knows.
+
+    Raises:
+        InputError: If it is none; near matches are named.
+    """
+    name = word.partition("=")[0]
+    if name in _FLAGS:
+        return word
+    step = near(name, [flag for flag in _FLAGS if flag.startswith("--")]) or "see `audits run --hydra-help`"
+    raise InputError(
+        "no such flag", where="the command line", got=word, expected="key=value, or a flag of Hydra's", step=step
+    )
 
 
 def _is_bare(word: str, positional: str) -> bool:

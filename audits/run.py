@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import shlex
+import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,7 +78,8 @@ def job(cfg: DictConfig) -> Exit:
         if folder.state == "finished":
             refuse_changed_data(load.benchmark(values), read(folder.path).record)
         else:
-            with log_to(folder.path):
+            # Standard output is for results: what a scorer prints goes where messages go.
+            with log_to(folder.path), redirect_stdout(sys.stderr):
                 _guarded(values, folder)
         return rerender.show(folder.render())
 

@@ -148,6 +148,13 @@ class Reads(Looks):
     def score(self, batch, work):
         return [Scored({"": np.zeros((1, len(one.captions)))}) for one in batch]
 
+class Chats(Reads):
+    name = "chats"
+
+    def score(self, batch, work):
+        print("chatter")
+        return super().score(batch, work)
+
 class Fails(Reads):
     name = "fails"
 
@@ -401,3 +408,16 @@ def test_version(cli) -> None:
     from audits import __version__
 
     assert cli("--version").stdout == f"audits {__version__}\n"
+
+
+def test_what_a_scorer_prints_does_not_mix_with_the_results(cli, stub, pairs) -> None:
+    done = cli(
+        "run", "benchmark=table", f"benchmark.path={pairs}", "+baseline.c._target_=stub.Chats", *QUICK, "out=out"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "chatter" not in done.stdout
+    assert "chatter" in done.stderr
+
+
+def test_a_misspelt_flag_is_one_message(cli) -> None:
+    refused(cli("run", "--multrun"), "--multrun", "--multirun")
