@@ -32,7 +32,13 @@ def test_a_shared_beginning_is_laid_out_once():
     assert made.tokens.tolist() == [0, 1, 2]
     assert made.depths.tolist() == [0, 1, 2]
     assert made.parents.tolist() == [-1, 0, 1]
-    assert list(zip(made.nodes.tolist(), made.targets.tolist(), strict=True)) == [(0, 1), (1, 2), (1, 5), (2, 3), (2, 4)]
+    assert list(zip(made.nodes.tolist(), made.targets.tolist(), strict=True)) == [
+        (0, 1),
+        (1, 2),
+        (1, 5),
+        (2, 3),
+        (2, 4),
+    ]
     values = np.array([-1.0, -2.0, -4.0, -8.0, -16.0])
     # 1 + 2 + 8 = 11; 1 + 4 = 5; 1 + 2 + 16 = 19, in the order given.
     assert made.sums(values, 3).tolist() == [-11, -5, -19]

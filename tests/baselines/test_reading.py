@@ -1,4 +1,4 @@
-"""Reading rows under real architectures, built small: trees equal the slow loop, and where they cannot, nobody uses them."""
+"""Rows under real architectures, built small: trees equal the slow loop, and where they cannot, nobody uses them."""
 
 import logging
 import random
