@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from baselines.engine import cache_folder
 from baselines.language import packing
-from baselines.language.decisions import SAFETY, SAMPLE, Entry, bound, close, sample
+from baselines.language.decisions import PAIRS, SAFETY, Entry, bound, close, sample
 from baselines.language.model import choose_device, choose_dtype, context_length, find, load
 from baselines.language.options import AUTO, end_token_id, positive, start_token_id
 from baselines.language.reading import Reader
@@ -27,7 +27,7 @@ from benchmarks.schema import Candidates
 Text = tuple[str, str]  # query, caption
 MIXED = "mixed"
 ROUNDED = "bfloat16 products, else float32"
-DECIDED = f"{ROUNDED}; {SAMPLE} rows and margins within {SAFETY} x their largest error in float32"
+DECIDED = f"{ROUNDED}; in float32 {PAIRS} pairs and margins within {SAFETY} x their largest error"
 
 
 class Judged(NamedTuple):
@@ -162,24 +162,23 @@ class Likelihood:
     ) -> dict[str, float]:
         """Return float32 sums, by key, of a sample and of every caption whose comparisons rounding could turn."""
         distinct = {row.key: row for row in rows.values() if not row.problem}
-        probes = sample(list(distinct.values()))
-        exact = self._sums(probes, work)
-        keys = [row.key for row in probes]
-        found, wanted = np.array([rounded[key] for key in keys]), np.array([exact[key] for key in keys])
-        per_root = bound(found, wanted, [row.scored for row in probes])
         judged = {text: self._judged(text[1], row, rounded) for text, row in rows.items()}
-        doubted = close([_entries(item, judged) for item in batch], per_root)
-        doubted |= {key for key, value in rounded.items() if not np.isfinite(value)}
-        exact |= self._sums([row for key, row in distinct.items() if key in doubted and key not in exact], work)
-        self._note(doubted=len(doubted), of=len(distinct), per_root=per_root)
+        groups = [_entries(item, judged) for item in batch]
+        pairs = sample(groups)
+        probes = {entry.key: distinct[entry.key] for pair in pairs for entry in pair}
+        exact = self._sums(list(probes.values()), work)
+        limit = bound(pairs, exact)
+        doubted = close(groups, limit) | {key for key, value in rounded.items() if not np.isfinite(value)}
+        exact |= self._sums([row for key, row in distinct.items() if key in doubted - probes.keys()], work)
+        self._note(again=len(exact), of=len(distinct), limit=limit)
         return exact
 
-    def _note(self, *, doubted: int, of: int, per_root: float) -> None:
+    def _note(self, *, again: int, of: int, limit: float) -> None:
         """Add what was read again to the facts; several calls add up."""
         before = [int(self.facts.get(name, 0)) for name in ("read again in float32", "distinct captions")]
-        self.facts["read again in float32"] = before[0] + doubted
+        self.facts["read again in float32"] = before[0] + again
         self.facts["distinct captions"] = before[1] + of
-        self.facts["bound of rounding"] = f"{per_root:.3g} nats x sqrt(tokens)"
+        self.facts["bound of rounding"] = f"{limit:.2g} nats x sqrt(tokens of both)"
 
     def _sums(self, rows: Sequence[Row], work: Work, *, rounded: bool = False) -> dict[str, float]:
         """Return the sum of each distinct row by its key."""

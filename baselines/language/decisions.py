@@ -1,23 +1,22 @@
-"""Find the comparisons that rounded sums cannot be trusted with, from the rounding error that was measured.
+"""Find the comparisons that rounded sums cannot be trusted with, from the error of margins that was measured.
 
-Each caption's sum S over n tokens has an error that grows with sqrt(n). On a sample of rows read both ways, k is the
-largest |error| / sqrt(n); times SAFETY it bounds the error of every row. Two captions of one candidate set whose margin
-in any column is not larger than the sum of their two bounds, each divided by the caption's own length, are read again
-in fp32. Ours.
+Two captions of one candidate set, of n and m tokens and divided by the lengths N and M of a column, have a margin whose
+rounding error grows with sqrt(n / N^2 + m / M^2), its scale. A sample of pairs is read both ways; k is the largest
+|error of a margin| / scale over pairs and columns, and SAFETY times k bounds the error of every margin. A margin within
+its bound is doubted: both captions are read again in fp32. Errors of margins, not of sums: what two captions share
+(their beginning, and the loss that rounding costs on average) does not decide between them. Ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.language.rows import Row
-
-SAMPLE = 128
-SAFETY = 1.5
+PAIRS = 64
+SAFETY = 2.0
 
 
 class Entry(NamedTuple):
@@ -36,48 +35,76 @@ class Entry(NamedTuple):
     lengths: tuple[int, ...]
 
 
-def sample(rows: Sequence[Row]) -> list[Row]:
-    """Return up to SAMPLE rows spread evenly over lengths; the same for the same rows in any order.
+Group = Sequence[Entry]
+
+
+class Margins(NamedTuple):
+    """Hold what can be said of every two captions of one candidate set of T, per column C.
+
+    Attributes:
+        values: Margins [T, T, C].
+        scales: What their errors grow with [T, T, C].
+    """
+
+    values: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+
+def margins(group: Group) -> Margins:
+    """Return margins and their scales."""
+    lengths = np.array([entry.lengths for entry in group], np.float64)
+    values = np.array([entry.total for entry in group])[:, None] / lengths
+    squares = np.array([entry.scored for entry in group])[:, None] / lengths**2
+    return Margins(values[:, None] - values[None], np.sqrt(squares[:, None] + squares[None]))
+
+
+def sample(groups: Sequence[Group]) -> list[Group]:
+    """Return up to PAIRS pairs, one of a candidate set, spread evenly over lengths; the same for any order.
 
     Args:
-        rows: Distinct rows.
+        groups: Candidate sets.
     """
-    order = sorted(rows, key=lambda row: (row.scored, row.key))
-    places = np.unique(np.linspace(0, len(order) - 1, num=min(SAMPLE, len(order))).round().astype(int))
-    return [order[place] for place in places]
+    distinct = (sorted({entry.key: entry for entry in group}.values(), key=_place) for group in groups)
+    pairs = {(group[0].key, group[-1].key): (group[0], group[-1]) for group in distinct if len(group) > 1}
+    order = sorted(pairs.values(), key=lambda pair: (pair[0].scored + pair[1].scored, pair[0].key, pair[1].key))
+    places = np.unique(np.linspace(0, len(order) - 1, num=min(PAIRS, len(order))).round().astype(int))
+    return [order[place] for place in places.tolist()]
 
 
-def bound(rounded: NDArray[np.float64], exact: NDArray[np.float64], scored: Sequence[int]) -> float:
-    """Return SAFETY times the largest error per square root of a token, in nats; infinite if one is not finite.
+def _place(entry: Entry) -> tuple[int, str]:
+    return entry.scored, entry.key
+
+
+def bound(pairs: Sequence[Group], exact: Mapping[str, float]) -> float:
+    """Return SAFETY times the largest error of a margin over its scale, in nats; infinite if one is not finite.
 
     Args:
-        rounded: Sums [n] as they were read with rounded products.
-        exact: Sums [n] of the same rows in fp32.
-        scored: Tokens of each row.
-
-    >>> bound(np.array([-10.2, -20.0]), np.array([-10.0, -20.1]), [4, 25])  # .2 / 2 = .1 and .1 / 5 = .02
-    0.15
+        pairs: Pairs as they were read with rounded products.
+        exact: Sums in fp32 by key.
     """
-    errors = np.abs(rounded - exact) / np.sqrt(scored)
-    return round(SAFETY * float(np.max(np.where(np.isfinite(errors), errors, np.inf))), 12)
+    worst = 0.0
+    for pair in pairs:
+        rounded = margins(pair)
+        right = margins([entry._replace(total=exact[entry.key]) for entry in pair])
+        errors = np.abs(rounded.values - right.values)[0, 1] / rounded.scales[0, 1]
+        worst = max(worst, float(np.max(np.where(np.isfinite(errors), errors, np.inf))))
+    return SAFETY * worst
 
 
-def close(groups: Sequence[Sequence[Entry]], per_root: float) -> set[str]:
-    """Return the keys of all captions that take part in a comparison within the bound.
+def close(groups: Sequence[Group], limit: float) -> set[str]:
+    """Return the keys of all captions that take part in a comparison within its bound.
 
     Args:
         groups: Candidate sets; captions without a finite sum must not be in them.
-        per_root: Bound of an error per square root of a token, in nats.
+        limit: Bound of a margin's error over its scale, in nats.
     """
     found: set[str] = set()
     for group in groups:
-        if len({entry.key for entry in group}) < 2:
+        distinct = list({entry.key: entry for entry in group}.values())
+        if len(distinct) < 2:
             continue
-        lengths = np.array([entry.lengths for entry in group], np.float64)  # [T, C]
-        values = np.array([entry.total for entry in group])[:, None] / lengths
-        errors = per_root * np.sqrt([entry.scored for entry in group])[:, None] / lengths
-        margins = np.abs(values[:, None] - values[None])  # [T, T, C]
-        near = np.any(margins <= errors[:, None] + errors[None], axis=2)
+        known = margins(distinct)
+        near = np.any(np.abs(known.values) <= limit * known.scales, axis=2)
         np.fill_diagonal(near, val=False)
-        found.update(group[place].key for place in np.flatnonzero(near.sum(axis=1)).tolist())
+        found.update(distinct[place].key for place in np.flatnonzero(near.any(axis=1)).tolist())
     return found

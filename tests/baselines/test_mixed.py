@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from baselines.engine import Engine
-from baselines.language.decisions import SAMPLE, Entry, bound, close, sample
+from baselines.language.decisions import PAIRS, Entry, bound, close, sample
 from baselines.language.reading import Reader
-from baselines.language.rows import Row
 from baselines.likelihood import Likelihood
 from benchmarks.images import ImageRef
 from benchmarks.schema import Candidates
@@ -18,14 +17,11 @@ def entry(key, total, scored=4, lengths=(4, 1, 20, 20)):
     return Entry(key, total, scored, lengths)
 
 
-def row(*ids):
-    return Row(tuple(ids), len(ids) - 1, len(ids) - 1, len(ids) - 1)
-
-
-def test_margins_within_the_bounds_of_both_are_doubted():
-    # .5 per sqrt(token), 4 tokens each: each sum is certain to +- 1, so margins up to 2 are doubted.
-    assert close([[entry("a", -10.0), entry("b", -12.0)]], 0.5) == {"a", "b"}
-    assert close([[entry("a", -10.0), entry("b", -12.1)]], 0.5) == set()
+def test_margins_within_their_bound_are_doubted():
+    # 8 tokens and 8 tokens: scale sqrt(8 + 8) = 4 in nats; per token 4 / 8 = .5, and the margins scale alike.
+    pair = lambda margin: [entry("a", -10.0, 8, (8, 1, 8, 8)), entry("b", -10.0 - margin, 8, (8, 1, 8, 8))]  # noqa: E731
+    assert close([pair(2.0)], 0.5) == {"a", "b"}  # 2 <= .5 x 4
+    assert close([pair(2.1)], 0.5) == set()
 
 
 def test_any_column_can_bring_a_comparison_in():
@@ -42,21 +38,31 @@ def test_of_many_captions_only_those_that_are_near_another_are_doubted():
 
 def test_equal_captions_need_no_second_reading():
     assert close([[entry("a", -10.0), entry("a", -10.0)]], 1.0) == set()
+    assert sample([[entry("a", -10.0), entry("a", -10.0)], [entry("b", -1.0)]]) == []
+
+
+def test_the_bound_is_twice_the_largest_error_of_a_margin_over_its_scale():
+    # Columns 4, 1, 20, 20 with 4 tokens each: scales sqrt(8) / length. Sums -10, -12 against -10.1, -12.3 in float32:
+    # the margin 2 should be 2.2, an error of .2 / length, so .2 / sqrt(8) in every column. Shared errors cancel.
+    pair = (entry("a", -10.0), entry("b", -12.0))
+    assert bound([pair], {"a": -10.1, "b": -12.3}) == pytest.approx(2 * 0.2 / np.sqrt(8))
+    assert bound([pair], {"a": -15.0, "b": -17.0}) == pytest.approx(0, abs=1e-12)
+    assert bound([], {}) == 0
 
 
 def test_an_error_that_cannot_be_told_doubts_everything():
-    per_root = bound(np.array([np.nan, -1.0]), np.array([-1.0, -1.0]), [1, 1])
-    assert per_root == np.inf
-    assert close([[entry("a", -10.0), entry("b", -1000.0)]], per_root) == {"a", "b"}
+    limit = bound([(entry("a", -10.0), entry("b", -12.0))], {"a": np.nan, "b": -1.0})
+    assert limit == np.inf
+    assert close([[entry("a", -10.0), entry("b", -1000.0)]], limit) == {"a", "b"}
 
 
 def test_the_sample_is_spread_over_lengths_and_the_same_in_any_order():
-    rows = [row(0, *range(1, 2 + n % 40), n) for n in range(400)]
-    few = sample(rows)
-    assert few == sample(rows[::-1])
-    assert len(few) == len(set(few)) == SAMPLE
-    assert {one.scored for one in few} == {one.scored for one in rows}
-    assert set(sample(rows[:5])) == set(rows[:5])
+    groups = [[entry(f"{n}{side}", -1.0, 1 + n % 40, (1 + n % 40, 1, 9, 9)) for side in "abc"] for n in range(400)]
+    pairs = sample(groups)
+    assert pairs == sample([group[::-1] for group in groups[::-1]])
+    assert len(pairs) == len(set(pairs)) == PAIRS
+    assert {pair[0].scored for pair in pairs} == set(range(1, 41))
+    assert len(sample(groups[:5])) == 5
 
 
 @pytest.fixture
@@ -76,7 +82,7 @@ def decisions(results):
 
 
 def test_every_decision_is_that_of_float32_on_a_model_that_rounds_badly(tiny_llama, pairs, tmp_path, monkeypatch):
-    monkeypatch.setattr("baselines.language.decisions.SAMPLE", 10)
+    monkeypatch.setattr("baselines.language.decisions.PAIRS", 5)
     real = Reader.read
 
     def noisy(reader, rows, *, rounded=False):
@@ -88,7 +94,7 @@ def test_every_decision_is_that_of_float32_on_a_model_that_rounds_badly(tiny_lla
     monkeypatch.setattr(Reader, "read", noisy)
     _, exact, _ = scored(tiny_llama, pairs, tmp_path / "exact", "float32")
     scorer, mixed, counts = scored(tiny_llama, pairs, tmp_path / "mixed", "mixed")
-    monkeypatch.setattr("baselines.likelihood.close", lambda groups, per_root: set())
+    monkeypatch.setattr("baselines.likelihood.close", lambda groups, limit: set())
     _, rough, _ = scored(tiny_llama, pairs, tmp_path / "rough", "mixed")
     assert decisions(mixed) == decisions(exact)
     assert decisions(rough) != decisions(exact)  # the noise does turn decisions where nothing is read again
