@@ -164,12 +164,15 @@ class Likelihood:
         distinct = {row.key: row for row in rows.values() if not row.problem}
         judged = {text: self._judged(text[1], row, rounded) for text, row in rows.items()}
         groups = [_entries(item, judged) for item in batch]
-        pairs = sample(groups)
-        probes = {entry.key: distinct[entry.key] for pair in pairs for entry in pair}
-        exact = self._sums(list(probes.values()), work)
-        limit = bound(pairs, exact)
-        doubted = close(groups, limit) | {key for key, value in rounded.items() if not np.isfinite(value)}
-        exact |= self._sums([row for key, row in distinct.items() if key in doubted - probes.keys()], work)
+        wanted = {entry.key for pair in sample(groups) for entry in pair}
+        wanted |= {key for key, value in rounded.items() if not np.isfinite(value)}
+        exact: dict[str, float] = {}
+        while True:
+            exact |= self._sums([row for key, row in distinct.items() if key in wanted], work)
+            limit = bound(groups, exact)
+            wanted = close(groups, limit) - exact.keys()
+            if not wanted:
+                break
         self._note(again=len(exact), of=len(distinct), limit=limit)
         return exact
 

@@ -3,8 +3,10 @@
 Two captions of one candidate set, of n and m tokens and divided by the lengths N and M of a column, have a margin whose
 rounding error grows with sqrt(n / N^2 + m / M^2), its scale. A sample of pairs is read both ways; k is the largest
 |error of a margin| / scale over pairs and columns, and SAFETY times k bounds the error of every margin. A margin within
-its bound is doubted: both captions are read again in fp32. Errors of margins, not of sums: what two captions share
-(their beginning, and the loss that rounding costs on average) does not decide between them. Ours.
+its bound is doubted: both captions are read again in fp32. They then are evidence too, and of the kind that counts, for
+their margins are small: k is taken anew over all that was read both ways, until nothing new is doubted. Errors of
+margins, not of sums: what two captions share (their beginning, and the loss that rounding costs on average) does not
+decide between them. Ours.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PAIRS = 64
-SAFETY = 2.0
+SAFETY = 1.25
 
 
 class Entry(NamedTuple):
@@ -75,18 +77,21 @@ def _place(entry: Entry) -> tuple[int, str]:
     return entry.scored, entry.key
 
 
-def bound(pairs: Sequence[Group], exact: Mapping[str, float]) -> float:
+def bound(groups: Sequence[Group], exact: Mapping[str, float]) -> float:
     """Return SAFETY times the largest error of a margin over its scale, in nats; infinite if one is not finite.
 
     Args:
-        pairs: Pairs as they were read with rounded products.
-        exact: Sums in fp32 by key.
+        groups: Candidate sets as they were read with rounded products.
+        exact: Sums in fp32 by key, as far as they are known.
     """
     worst = 0.0
-    for pair in pairs:
-        rounded = margins(pair)
-        right = margins([entry._replace(total=exact[entry.key]) for entry in pair])
-        errors = np.abs(rounded.values - right.values)[0, 1] / rounded.scales[0, 1]
+    for group in groups:
+        known = [entry for entry in group if entry.key in exact]
+        if len(known) < 2:
+            continue
+        rounded = margins(known)
+        right = margins([entry._replace(total=exact[entry.key]) for entry in known])
+        errors = np.abs(rounded.values - right.values) / rounded.scales
         worst = max(worst, float(np.max(np.where(np.isfinite(errors), errors, np.inf))))
     return SAFETY * worst
 

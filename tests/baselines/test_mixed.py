@@ -41,13 +41,14 @@ def test_equal_captions_need_no_second_reading():
     assert sample([[entry("a", -10.0), entry("a", -10.0)], [entry("b", -1.0)]]) == []
 
 
-def test_the_bound_is_twice_the_largest_error_of_a_margin_over_its_scale():
+def test_the_bound_is_a_quarter_above_the_largest_error_of_a_margin_over_its_scale():
     # Columns 4, 1, 20, 20 with 4 tokens each: scales sqrt(8) / length. Sums -10, -12 against -10.1, -12.3 in float32:
     # the margin 2 should be 2.2, an error of .2 / length, so .2 / sqrt(8) in every column. Shared errors cancel.
     pair = (entry("a", -10.0), entry("b", -12.0))
-    assert bound([pair], {"a": -10.1, "b": -12.3}) == pytest.approx(2 * 0.2 / np.sqrt(8))
+    assert bound([pair], {"a": -10.1, "b": -12.3}) == pytest.approx(1.25 * 0.2 / np.sqrt(8))
     assert bound([pair], {"a": -15.0, "b": -17.0}) == pytest.approx(0, abs=1e-12)
     assert bound([], {}) == 0
+    assert bound([pair], {"a": -10.1}) == 0  # of one caption alone there is no margin
 
 
 def test_an_error_that_cannot_be_told_doubts_everything():
