@@ -21,7 +21,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-speed: $(VENV)/.installed-test
+speed: $(VENV)/.installed-speed
 	for script in tests/speed/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 wheel: $(VENV)/.installed-dev
@@ -41,6 +41,10 @@ $(VENV)/.installed: pyproject.toml requirements/offline-models.txt
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/.installed-speed: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[speed]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -120,6 +120,7 @@ def contestant_facts(contestant: Contestant, cells: Cells, counts: Iterable[Coun
         },
         "truncated": int(cells.truncated.sum()),
         "unscored": len(set(cells.instance[_missing(cells)].tolist())),
+        "facts": dict(getattr(contestant.scorer, "facts", {})),
     }
 
 

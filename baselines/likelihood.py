@@ -11,18 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import transformers
+from numpy.typing import NDArray
 
 from baselines.engine import cache_folder
+from baselines.language import packing
+from baselines.language.decisions import PAIRS, SAFETY, Entry, bound, close, sample
 from baselines.language.model import choose_device, choose_dtype, context_length, find, load
+from baselines.language.options import AUTO, end_token_id, positive, start_token_id
+from baselines.language.reading import Reader
 from baselines.language.rows import Layout, Row
-from baselines.language.scoring import log_likelihoods
 from baselines.language.tokenizer import HubTokenizer
 from baselines.schema import TEXT, Scored, Side, Task, Work
-from benchmarks.errors import InputError, near
 from benchmarks.schema import Candidates
 
-AUTO = "auto"
 Text = tuple[str, str]  # query, caption
+MIXED = "mixed"
+ROUNDED = "bfloat16 products, else float32"
+DECIDED = f"{ROUNDED}; in float32 {PAIRS} pairs and margins within {SAFETY} x their largest error"
 
 
 class Judged(NamedTuple):
@@ -40,6 +45,11 @@ class Judged(NamedTuple):
     characters: int
     octets: int
 
+    @property
+    def lengths(self) -> tuple[int, int, int, int]:
+        """Return what each column divides the sum by."""
+        return self.row.scored, 1, self.characters, self.octets
+
 
 class Likelihood:
     """Score by log P(caption | start, query) under a causal language model, normalised in four ways, from one pass.
@@ -51,13 +61,21 @@ class Likelihood:
     Args:
         model: `offline`, the path of a GGUF file, a local folder or a hub id.
         revision: Pinned commit of a hub id; without one the commit that was found stands in the signature.
-        dtype: float32, bfloat16 or float16; the softmax is in float32.
+        dtype: float32, bfloat16 or float16 of the whole model, or `mixed`: every caption with matrix products in
+            bfloat16, then in float32 those whose comparison could be decided otherwise (see `language.decisions`). The
+            softmax is in float32.
         device: auto, cpu or cuda.
-        tokens_per_batch: Padded tokens of one batch. Changes speed and memory, not what is measured.
+        tokens_per_batch: Tokens read at once. Changes speed and memory, not what is measured.
         end_token: Whether the end token is scored as well.
         start: `auto` or a token of the vocabulary.
         name: Name in every table; null takes `likelihood:<model>`.
         cache: Folder for converted models; null takes the user's cache folder.
+
+    Whether rows are packed into prefix trees is a fact of a run and no part of the signature: where the model lends
+    itself to it, sums agree with those of padded batches to rounding, as they do between numbers of threads.
+
+    Attributes:
+        facts: What a reader should know of the runs so far: how rows were packed, what was read again.
 
     Raises:
         InputError: If the model cannot be had or used, or an option is wrong.
@@ -75,35 +93,44 @@ class Likelihood:
         revision: str | None = None,
         dtype: str = "float32",
         device: str = AUTO,
-        tokens_per_batch: int = 1024,
+        tokens_per_batch: int = 256,
         end_token: bool = False,
         start: str = AUTO,
         name: str | None = None,
         cache: str | None = None,
     ) -> None:
         self._dtype, self._device = choose_dtype(dtype), choose_device(device)
-        self._budget = _positive(tokens_per_batch)
+        self._mixed = dtype == MIXED
+        self._budget = positive(tokens_per_batch)
         self._found = find(model, revision=revision or "", cache=Path(cache).expanduser() if cache else cache_folder())
         self._tokenizer = HubTokenizer(self._found.folder, name=self._found.name)
         self._context = context_length(self._found.folder)
-        self._start = _start_token(self._tokenizer, start)
-        self._end = _end_token(self._tokenizer) if end_token else None
+        self._start = start_token_id(self._tokenizer, start)
+        self._end = end_token_id(self._tokenizer) if end_token else None
         self.name = name or f"likelihood:{self._found.name}"
+        self.facts: dict[str, str | int] = {}
 
     @cached_property
     def _model(self) -> Any:
         """Load the weights when the first caption needs them: a run that finds all in the cache never does."""
         return load(self._found, dtype=self._dtype, device=self._device)
 
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self._model, self._device, self._budget)
+
     @property
     def signature(self) -> Mapping[str, str]:
         """Return everything that could change a number."""
+        return self._signature(DECIDED if self._mixed else str(self._dtype).removeprefix("torch."))
+
+    def _signature(self, dtype: str) -> dict[str, str]:
         raw = self._tokenizer.raw
         own = self._start == raw.bos_token_id
         return {
             "scorer": "likelihood",
             **self._found.identity,
-            "dtype": str(self._dtype).removeprefix("torch."),
+            "dtype": dtype,
             "softmax": "float32",
             "device": self._device.type,
             "start": f"{raw.convert_ids_to_tokens(self._start)} ({'own' if own else 'stand-in'})",
@@ -124,22 +151,66 @@ class Likelihood:
         texts = list(dict.fromkeys((item.query, text) for item in batch for text in item.captions if text is not None))
         rows = dict(zip(texts, self._rows(texts), strict=True))
         scorable = list({row.key: row for row in rows.values() if not row.problem}.values())
-        values = work.measure(scorable, self._task())
-        sums = {row.key: float(value[0]) for row, value in zip(scorable, values, strict=True)}
+        sums = self._sums(scorable, work, rounded=self._mixed)
+        if self._mixed and scorable:
+            sums |= self._again(batch, rows, sums, work)
         judged = {text: self._judged(text[1], row, sums) for text, row in rows.items()}
         return [_scored(item, judged) for item in batch]
 
-    def _task(self) -> Task[Row]:
-        signature = "\n".join(f"{key}={value}" for key, value in sorted(self.signature.items()))
+    def _again(
+        self, batch: Sequence[Candidates], rows: Mapping[Text, Row], rounded: Mapping[str, float], work: Work
+    ) -> dict[str, float]:
+        """Return float32 sums, by key, of a sample and of every caption whose comparisons rounding could turn."""
+        distinct = {row.key: row for row in rows.values() if not row.problem}
+        judged = {text: self._judged(text[1], row, rounded) for text, row in rows.items()}
+        groups = [_entries(item, judged) for item in batch]
+        wanted = {entry.key for pair in sample(groups) for entry in pair}
+        wanted |= {key for key, value in rounded.items() if not np.isfinite(value)}
+        exact: dict[str, float] = {}
+        while True:
+            exact |= self._sums([row for key, row in distinct.items() if key in wanted], work)
+            limit = bound(groups, exact)
+            wanted = close(groups, limit) - exact.keys()
+            if not wanted:
+                break
+        self._note(again=len(exact), of=len(distinct), limit=limit)
+        return exact
+
+    def _note(self, *, again: int, of: int, limit: float) -> None:
+        """Add what was read again to the facts; several calls add up."""
+        before = [int(self.facts.get(name, 0)) for name in ("read again in float32", "distinct captions")]
+        self.facts["read again in float32"] = before[0] + again
+        self.facts["distinct captions"] = before[1] + of
+        self.facts["bound of rounding"] = f"{limit:.2g} nats x sqrt(tokens of both)"
+
+    def _sums(self, rows: Sequence[Row], work: Work, *, rounded: bool = False) -> dict[str, float]:
+        """Return the sum of each distinct row by its key."""
+        values = work.measure(rows, self._task(rows, rounded=rounded))
+        return {row.key: float(value[0]) for row, value in zip(rows, values, strict=True)}
+
+    def _task(self, rows: Sequence[Row], *, rounded: bool) -> Task[Row]:
+        """Return the task of reading rows; weights are loaded, and packing is tried on these rows, at need."""
+        kind = ROUNDED if rounded else str(self._dtype).removeprefix("torch.")
+        signature = "\n".join(f"{key}={value}" for key, value in sorted(self._signature(kind).items()))
+        checked: list[Reader] = []
+
+        def compute(part: Sequence[Row]) -> NDArray[np.float64]:
+            if not checked:
+                self._reader.check(rows)
+                self.facts["packing"] = self._reader.packing
+                checked.append(self._reader)
+            return self._reader.read(part, rounded=rounded)[:, None]
+
         return Task(
-            label=self.name,
+            label=f"{self.name} ({kind})" if self._mixed else self.name,
             signature=signature,
             key=lambda row: row.key,
             cost=lambda row: len(row.ids),
             budget=self._budget,
             width=1,
-            compute=lambda rows: log_likelihoods(self._model, rows, self._device)[:, None],
+            compute=compute,
             unit="tokens",
+            plan=lambda ordered: packing.plan(ordered, self._budget),
         )
 
     def _rows(self, texts: Sequence[Text]) -> list[Row]:
@@ -160,6 +231,12 @@ class Likelihood:
         return Judged(row, sums.get(row.key, np.nan), len(kept), len(kept.encode("utf-8", "surrogatepass")))
 
 
+def _entries(item: Candidates, judged: Mapping[Text, Judged]) -> list[Entry]:
+    """Return what comparisons of one candidate are made of."""
+    known = [judged[item.query, text] for text in item.captions if text is not None]
+    return [Entry(one.row.key, one.total, one.row.scored, one.lengths) for one in known if np.isfinite(one.total)]
+
+
 def _scored(item: Candidates, judged: Mapping[Text, Judged]) -> Scored:
     """Return the columns of one candidate."""
     known = [None if text is None else judged[item.query, text] for text in item.captions]
@@ -170,8 +247,7 @@ def _scored(item: Candidates, judged: Mapping[Text, Judged]) -> Scored:
             continue
         tokens[0, place], truncated[0, place] = one.row.scored, one.row.truncated
         if np.isfinite(one.total):
-            lengths = (one.row.scored, 1, one.characters, one.octets)
-            for name, length in zip(Likelihood.columns, lengths, strict=True):
+            for name, length in zip(Likelihood.columns, one.lengths, strict=True):
                 columns[name][0, place] = one.total / length
     return Scored(columns, tokens, truncated, _notes(known))
 
@@ -194,46 +270,3 @@ def _notes(known: Sequence[Judged | None]) -> dict[tuple[int, int], str]:
             continue
         notes[0, place] = said
     return notes
-
-
-def _positive(tokens: int) -> int:
-    if tokens < 1:
-        raise InputError(
-            "the token budget of a batch must be positive",
-            where="tokens_per_batch",
-            got=str(tokens),
-            expected="1 or more",
-        )
-    return tokens
-
-
-def _start_token(tokenizer: HubTokenizer, wanted: str) -> int:
-    """Return the id of the start token: the one named, else the model's own, else its end-of-text."""
-    raw = tokenizer.raw
-    if wanted == AUTO:
-        found = raw.bos_token_id if raw.bos_token_id is not None else raw.eos_token_id
-        step = "name a token of the vocabulary to start from: start=TOKEN"
-    else:
-        found = raw.get_vocab().get(wanted)
-        step = near(wanted, raw.all_special_tokens) or f"the model's marks are {', '.join(raw.all_special_tokens)}"
-    if found is None:
-        raise InputError(
-            "the model has no such start token",
-            where=f"start={wanted}",
-            got=f"tokenizer {tokenizer.name} without it",
-            expected="a token of the vocabulary",
-            step=step,
-        )
-    return int(found)
-
-
-def _end_token(tokenizer: HubTokenizer) -> int:
-    """Return the id of the end token, where it is to be scored."""
-    if tokenizer.raw.eos_token_id is None:
-        raise InputError(
-            "the model has no end token to score",
-            where="end_token=true",
-            got=f"tokenizer {tokenizer.name} without one",
-            step="leave end_token off",
-        )
-    return int(tokenizer.raw.eos_token_id)

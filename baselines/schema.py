@@ -86,6 +86,9 @@ class Scorer(Protocol):
             is `name:column`.
         signature: Everything that could change a number, flat (weights + revision, dtype, text form, start token,
             normalisation, image transform, context length, library versions).
+
+    A scorer may also have `facts: Mapping[str, str | int]`: what a reader should know of how it went (a fallback that
+    was taken, captions that were scored twice). Facts change no number beyond rounding; the runner records them.
     """
 
     name: str

@@ -163,7 +163,12 @@ def build_contestants(record: Record, index: Index) -> tuple[Fact, ...]:
             text += f"; {count(cache['hits'])} of {count(measured)} measurements from the cache"
         if cache["reductions"]:
             text += f"; batch halved {plural(cache['reductions'], 'time')} for memory"
-        rows.append((visible(owner), line(text, "; signature ", name(facts["short"], 200))))
+        told = [
+            part
+            for key, value in facts.get("facts", {}).items()
+            for part in line("; ", foreign(str(key)), ": ", foreign(count(value) if isinstance(value, int) else value))
+        ]
+        rows.append((visible(owner), line(text, *told, "; signature ", name(facts["short"], 200))))
     return tuple(rows)
 
 

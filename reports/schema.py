@@ -118,7 +118,8 @@ class ContestantFacts(TypedDict):
     """Say who scored, from what, and at what cost.
 
     Keys: `kind`; `sees` a list of `text`, `image`; `columns` as the scorer declares them; `signature` the long form;
-    `short` the short form; `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances.
+    `short` the short form; `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances; `facts` that
+    the scorer gave of how it went, by name.
     """
 
     kind: Literal["blind", "model"]
@@ -130,6 +131,7 @@ class ContestantFacts(TypedDict):
     cache: CacheCounts
     truncated: int
     unscored: int
+    facts: NotRequired[dict[str, str | int]]
 
 
 class StatisticsFacts(TypedDict):

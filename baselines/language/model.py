@@ -28,6 +28,7 @@ DTYPES: Mapping[str, torch.dtype] = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
+    "mixed": torch.float32,  # its weights; which products are rounded is the reader's matter
 }
 
 
@@ -109,7 +110,7 @@ def choose_dtype(name: str) -> torch.dtype:
     """Return the dtype of that name.
 
     Raises:
-        InputError: If it is none of float32, bfloat16, float16.
+        InputError: If it is none of float32, bfloat16, float16, mixed.
     """
     if name not in DTYPES:
         raise InputError(

@@ -78,14 +78,14 @@ from baselines.engine import Engine
 from benchmarks.images import ImageRef
 from benchmarks.schema import Candidates
 folder, cache, stuck, captions = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:]
-real, calls = module.log_likelihoods, []
-def slow(*arguments):
+real, calls = module.Reader.read, []
+def slow(*arguments, **options):
     calls.append(1)
     if len(calls) == 4:
         stuck.touch()
         time.sleep(600)
-    return real(*arguments)
-module.log_likelihoods = slow
+    return real(*arguments, **options)
+module.Reader.read = slow
 scorer = module.Likelihood(folder, tokens_per_batch=60, device="cpu")
 batch = [Candidates(text, (ImageRef.absent(),), (text, text + "!")) for text in captions]
 with Engine(cache) as engine:

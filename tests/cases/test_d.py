@@ -141,8 +141,8 @@ def test_d8_length_normalisation(tiny_llama, tmp_path, monkeypatch):
     # "café" is 4 characters and 5 bytes.
     totals = {4: -12.0, 2: -9.0}
     monkeypatch.setattr(
-        "baselines.likelihood.log_likelihoods",
-        lambda model, rows, device: np.array([totals[row.scored] for row in rows]),
+        "baselines.language.reading.Reader.read",
+        lambda reader, rows, *, rounded: np.array([totals[row.scored] for row in rows]),
     )
     scorer = Likelihood(str(tiny_llama), device="cpu")
     ids = {"café": [5, 6, 7, 8], "ab": [5, 6]}
