@@ -9,7 +9,8 @@
 | the interval has no width | Wilson at n = clusters, and the method says so | |
 
 A sign-flip or bootstrap interval whose rarer outcome rests on few clusters is joined with Wilson's at the effective
-size (`effective.joined`), and says so. For macro the smallest subset's clusters decide whether they are few.
+size (`effective.joined`), and says so. For macro the smallest subset's clusters decide whether they are few; fixed
+differences between subsets count in none of the three (`sums.recentred` for the sign-flip test).
 
 Limits, as measured at a nominal .95 (2,000 runs, clusters of 1 to 60 rows, intra-class correlation .1 and .3; the table
 is printed by `tests/statistics/test_calibration.py`): coverage .93 to .95 with 80 clusters and .93 to .96 with 20, for
@@ -31,9 +32,9 @@ from numpy.typing import NDArray
 
 from audits.statistics import signflip
 from audits.statistics.bootstrap import DRAWS, SEED, method, percentile, replicates
-from audits.statistics.effective import joined
+from audits.statistics.effective import Side, joined, sides
 from audits.statistics.intervals import Interval, wilson
-from audits.statistics.sums import ClusterSums, Ints, cluster_sums
+from audits.statistics.sums import ClusterSums, Ints, cluster_sums, recentred
 
 FEW = 30
 MAX_COLUMNS = 400
@@ -49,12 +50,14 @@ class Sample:
     Attributes:
         whole: The estimate itself is `whole.value`; for macro the rows are weighted by 1 / (subsets x subset's rows).
         parts: The columns whose mean is the estimate: one, or one per subset for macro.
+        split: The sides of each part's credits.
         n: Instances that entered.
         is_binary: Whether every credit is 0 or 1.
     """
 
     whole: ClusterSums
     parts: tuple[ClusterSums, ...]
+    split: tuple[tuple[Side, ...], ...]
     n: int
     is_binary: bool
 
@@ -80,7 +83,7 @@ def pooled(credit: NDArray[np.float64], clusters: Ints) -> Sample:
     """
     whole = cluster_sums(credit, clusters)
     entered = credit[~np.isnan(credit)]
-    return Sample(whole, (whole,), len(entered), bool(np.isin(entered, (0.0, 1.0)).all()))
+    return Sample(whole, (whole,), (sides(credit, clusters),), len(entered), bool(np.isin(entered, (0.0, 1.0)).all()))
 
 
 def macro(credit: NDArray[np.float64], clusters: Ints, subsets: Sequence[Ints]) -> Sample:
@@ -103,7 +106,8 @@ def macro(credit: NDArray[np.float64], clusters: Ints, subsets: Sequence[Ints]) 
     parts = tuple(cluster_sums(credit[rows], clusters[rows]) for rows in subsets)
     entered = inside[~np.isnan(inside)]
     binary = bool(np.isin(entered, (0.0, 1.0)).all())
-    return Sample(cluster_sums(inside, clusters, weight), parts, len(entered), binary)
+    split = tuple(sides(credit[rows], clusters[rows]) for rows in subsets)
+    return Sample(cluster_sums(inside, clusters, weight), parts, split, len(entered), binary)
 
 
 def intervals(
@@ -130,7 +134,10 @@ def intervals(
     many = iter(_bootstrap([one for one in samples if one.way == "bootstrap"], n_clusters, draws, seed, confidence))
     few = iter(
         signflip.intervals(
-            [one.whole for one in samples if one.way == "sign-flip"], confidence=confidence, draws=draws, seed=seed
+            [recentred(one.parts) for one in samples if one.way == "sign-flip"],
+            confidence=confidence,
+            draws=draws,
+            seed=seed,
         )
     )
     found = []
@@ -148,7 +155,7 @@ def intervals(
 def _settled(interval: Interval, sample: Sample, confidence: float) -> Interval:
     """Widen a skewed interval; replace one without width, which would pass agreement off as certainty."""
     if not interval.is_degenerate:
-        return joined(interval, sample.whole, sample.n, parts=sample.parts, confidence=confidence)
+        return joined(interval, sample.whole.value, sample.split, confidence=confidence)
     clusters = sample.whole.n_clusters
     low, high, *_ = wilson(sample.whole.value * clusters, clusters, confidence=confidence)
     return Interval(low, high, f"wilson at n = clusters (degenerate {sample.way})")

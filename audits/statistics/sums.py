@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,40 @@ def cluster_sums(values: Floats, clusters: Ints, weights: Floats | None = None) 
     weight = np.ones(len(codes)) if weights is None else weights[kept]
     counts: Floats = np.bincount(codes, weights=weight).astype(np.float64)
     sums: Floats = np.bincount(codes, weights=values[kept] * weight).astype(np.float64)
+    index = np.flatnonzero(counts > 0)
+    return ClusterSums(index, sums[index], counts[index])
+
+
+def recentred(parts: Sequence[ClusterSums]) -> ClusterSums:
+    """Join parts into one column whose value is the mean of theirs, without the differences between them.
+
+    Cluster k gets sum_j (n_jk V + f_j (S_jk - n_jk p_j)) / (J N_j) over sum_j n_jk / (J N_j), with p_j the value of
+    part j, V the mean of the p_j, N_j = sum_k n_jk and f_j = sqrt(c_j / (c_j - 1)) for the value that was estimated.
+    A part with one cluster says nothing about its own variance: then the differences stay, f_j = 1 and p_j = V for all.
+
+    Args:
+        parts: J columns over the same clusters, each with rows.
+
+    Returns:
+        The part itself if it is the only one.
+
+    Source: kish1965, ch. 3 (stratified sampling); ours (the factor, and what a single cluster changes).
+
+    >>> wrong, right = (cluster_sums(np.full(2, credit), np.arange(2)) for credit in (0.0, 1.0))
+    >>> recentred([wrong, right]).sums
+    array([0.25, 0.25])
+    """
+    if len(parts) == 1:
+        return parts[0]
+    value = float(np.mean([part.value for part in parts]))
+    size = max(int(part.index.max()) for part in parts) + 1
+    sums, counts = np.zeros(size), np.zeros(size)
+    alone = min(part.n_clusters for part in parts) < 2
+    for part in parts:
+        c, share = part.n_clusters, 1 / (len(parts) * part.counts.sum())
+        centre, factor = (value, 1.0) if alone else (part.value, sqrt(c / (c - 1)))
+        sums[part.index] += share * (part.counts * value + factor * (part.sums - part.counts * centre))
+        counts[part.index] += share * part.counts
     index = np.flatnonzero(counts > 0)
     return ClusterSums(index, sums[index], counts[index])
 

@@ -92,3 +92,22 @@ def test_f2_sibling_clusters_are_told_by_name_and_not_by_neighbourhood() -> None
     assert plain.n_clusters == moved.n_clusters == 40
     assert plain.value == moved.value
     assert moved.high - moved.low == pytest.approx(plain.high - plain.low, rel=0.1)
+
+
+def test_f2_sibling_scenes_shared_by_subsets_widen_macro_and_fixed_differences_do_not() -> None:
+    rng = np.random.default_rng(3)
+    scenes = np.tile(np.arange(200), 3)
+    credit = (rng.random(600) < np.repeat([0.99, 0.5, 0.5], 200)).astype(float)
+    credit[400:] = credit[200:400]
+
+    def width(clusters: np.ndarray) -> float:
+        found = Outcome("accuracy", credit, credit == 0.5, np.isnan(credit), np.full(600, 0.5))
+        where = Layout("demo", list("a" * 200 + "b" * 200 + "c" * 200), [str(name) for name in clusters])
+        rows = estimates({"s": {"accuracy": found}}, where, signatures={}).rows
+        [macro] = [row for row in rows if row.subset == "macro"]
+        return macro.high - macro.low
+
+    # Subset c repeats b. In scenes of their own: 2 x 1.96 x sqrt(2 x .25 / 200) / 3 = .0653; in the same ones the two
+    # move together: 2 x 1.96 x sqrt(4 x .25 / 200) / 3 = .0924. The difference between .99 and .5 adds nothing.
+    assert width(np.arange(600)) == pytest.approx(0.0653, rel=0.12)
+    assert width(scenes) == pytest.approx(0.0924, rel=0.12)

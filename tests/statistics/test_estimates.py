@@ -7,10 +7,12 @@ from math import isnan
 import numpy as np
 import pytest
 
+from audits.statistics import signflip
 from audits.statistics.estimates import estimates
 from audits.statistics.layout import Layout, layout, slices
 from audits.statistics.outcomes import Outcome, outcomes
 from audits.statistics.primary import intervals, macro, pooled
+from audits.statistics.sums import ClusterSums, cluster_sums, recentred
 from benchmarks.errors import InputError
 from benchmarks.images import ImageRef
 from benchmarks.schema import Instance
@@ -163,6 +165,68 @@ def test_macro_matches_a_loop_over_drawn_clusters() -> None:
         by_subset = [np.concatenate([credit[s][clusters[s] == c] for c in drawn]).mean() for s in subsets]
         means.append(np.mean(by_subset))
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])))
+
+
+def test_fixed_differences_between_subsets_do_not_widen_macro() -> None:
+    # Half the range lower in one subset: the macro average and its bounds move by 1/4, by bootstrap or by sign-flip.
+    rng = np.random.default_rng(8)
+    credit, clusters = rng.uniform(0.5, 1.0, size=480), np.arange(480) % 60
+    subsets = [np.arange(240), np.arange(240, 480)]
+    apart = credit - np.repeat([0.5, 0.0], 240)
+    samples = [macro(one, clusters, subsets) for one in (credit, apart)]
+    [[even], [moved]] = intervals(samples, 60, draws=500)
+    assert even.method == moved.method == "cluster bootstrap (B=500)"
+    assert (moved.low, moved.high) == pytest.approx((even.low - 0.25, even.high - 0.25), abs=1e-9)
+    even, moved = signflip.intervals([recentred(sample.parts) for sample in samples], draws=500)
+    assert (moved.low, moved.high) == pytest.approx((even.low - 0.25, even.high - 0.25), abs=1e-9)
+
+
+@pytest.mark.parametrize(("scenes", "t", "alone"), [(8, 2.365, 0.07), (20, 2.093, 0.04)])
+def test_few_scenes_do_not_make_differences_between_subsets_count(scenes: int, t: float, alone: float) -> None:
+    # Every scene of one subset is right in 8 or 9 of 10 rows, of the other in 1 or 2: hardly any variance about the
+    # subset's own value, while the subsets lie .7 apart (the test on the uncentred sums is .40 and .23 wide).
+    right = np.concatenate([8 + np.arange(scenes) % 2, 1 + np.arange(scenes) % 2])
+    credit = np.concatenate([np.repeat([1.0, 0.0], [one, 10 - one]) for one in right])
+    clusters, half = np.repeat(np.arange(2 * scenes), 10), 10 * scenes
+    sample = macro(credit, clusters, [np.arange(half), np.arange(half, 2 * half)])
+    flipped = signflip.interval(recentred(sample.parts), draws=2000)
+    assert flipped.high - flipped.low < alone
+    # Joined with Wilson's, which counts no more rows than there are: 2 t sqrt(.85 x .15 / n) / sqrt(2).
+    [[found]] = intervals([sample], 2 * scenes, draws=2000)
+    assert found.method.startswith("sign-flip")
+    assert found.high - found.low == pytest.approx(2 * t * np.sqrt(0.85 * 0.15 / half / 2), rel=0.05)
+
+
+def test_a_subset_near_one_leaves_macro_as_narrow_as_its_rows_are() -> None:
+    # Three subsets near 1/2 beside one at .99, in scenes of their own: nearly all variance is theirs.
+    rng = np.random.default_rng(9)
+    credit = (rng.random(1600) < np.repeat([0.99, 0.5, 0.4, 0.6], 400)).astype(float)
+    clusters, subsets = np.arange(1600) // 4, [np.arange(start, start + 400) for start in (0, 400, 800, 1200)]
+    [[found]] = intervals([macro(credit, clusters, subsets)], 400, draws=2000)
+    assert "joined" in found.method
+    # 2 x 1.96 x sqrt(.25 + .24 + .24 + .0099) / sqrt(400) / 4 = .0421.
+    assert found.high - found.low == pytest.approx(0.0421, rel=0.15)
+
+
+def test_macro_with_a_subset_of_one_cluster_keeps_the_differences() -> None:
+    column = recentred(
+        [cluster_sums(np.array([1.0, 1.0]), np.zeros(2, dtype=int)), cluster_sums(np.zeros(8), np.arange(8))]
+    )
+    # Half the weight on one cluster that is right, the rest spread over eight that are wrong: nothing is taken away.
+    assert column.sums.tolist() == [0.5, 0, 0, 0, 0, 0, 0, 0]
+    assert column.value == 0.5
+
+
+def test_recentred_parts_keep_value_and_weights_and_vary_about_their_own() -> None:
+    # Part 1: clusters 0 and 1 with (1, 0) of (1, 1); part 2: clusters 1 and 2 with (3, 1) of (3, 3), p = 2/3. V = 7/12.
+    # f = sqrt 2. Cluster 0: 1/4 (V + f / 2); 1: 1/4 (V - f / 2) + 1/12 (3 V + f (3 - 2)); 2: 1/12 (3 V + f (1 - 2)).
+    first = ClusterSums(np.array([0, 1]), np.array([1.0, 0.0]), np.array([1.0, 1.0]))
+    second = ClusterSums(np.array([1, 2]), np.array([3.0, 1.0]), np.array([3.0, 3.0]))
+    found, f, v = recentred([first, second]), 2**0.5, 7 / 12
+    assert found.counts.tolist() == [0.25, 0.5, 0.25]
+    assert found.sums == pytest.approx([(v + f / 2) / 4, (v - f / 2) / 4 + (3 * v + f) / 12, (3 * v - f) / 12])
+    assert found.value == pytest.approx(v)
+    assert recentred([first]) is first
 
 
 def test_rows_do_not_depend_on_what_else_is_estimated() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from audits.statistics.estimates import estimates
 from audits.statistics.layout import Layout
 from audits.statistics.outcomes import Outcome, outcomes
+from tests.oracles import jackknife_se, macro_bootstrap_by_loop
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 PAIR = np.eye(2, dtype=bool)
@@ -63,7 +66,8 @@ def test_clip_on_sugarcrepe_as_recorded() -> None:
     assert found["all"].n_clusters == len(set(where.clusters)) < len(rows)
 
 
-def test_fewer_words_on_sugarcrepe() -> None:
+def fewer_words() -> tuple[dict[str, Outcome], list[str], list[str]]:
+    """Return the outcomes, subsets and image files of the preference for fewer words on SugarCrepe."""
     scores, subsets, clusters = [], [], []
     for subset in ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj"):
         rows = json.loads(needed(f"sugar-crepe/data/{subset}.json").read_text(encoding="utf-8"))
@@ -71,9 +75,42 @@ def test_fewer_words_on_sugarcrepe() -> None:
             scores.append(-np.array([[len(row[key].split()) for key in ("caption", "negative_caption")]], dtype=float))
             subsets.append(subset)
             clusters.append(row["filename"])
-    found = outcomes(scores, [np.array([[True, False]])] * len(scores), sees={"text"})
+    return outcomes(scores, [np.array([[True, False]])] * len(scores), sees={"text"}), subsets, clusters
+
+
+def test_fewer_words_on_sugarcrepe() -> None:
+    found, subsets, clusters = fewer_words()
     rows_found = estimates({"words": found}, Layout("sugarcrepe", subsets, clusters), signatures={}).rows
     values = {row.subset: round(row.value, 4) for row in rows_found if row.primary}
     assert (values["add_att"], values["add_obj"], values["all"]) == (0.9913, 0.9867, 0.6736)
     assert min(values.values()) == 0.4437
     assert sum(row.n for row in rows_found if row.primary and row.subset not in ("all", "macro")) == 7511
+
+
+def test_macro_of_fewer_words_is_as_wide_as_a_plain_bootstrap_by_image() -> None:
+    # One subset is near 1 (its failures sit in few images), and half credits abound.
+    found, subsets, clusters = fewer_words()
+    rows = estimates({"words": found}, Layout("sugarcrepe", subsets, clusters), signatures={}).rows
+    widths = {row.subset: row.high - row.low for row in rows if row.primary}
+    names, places = np.array(subsets), np.unique(clusters, return_inverse=True)[1]
+    credit = found["accuracy"].credit
+    parts = {name: (credit[names == name], places[names == name]) for name in sorted(set(subsets))}
+    low, high = np.quantile(macro_bootstrap_by_loop(list(parts.values()), draws=400, seed=3), [0.025, 0.975])
+    # 400 draws place each bound within a tenth of the width; the jackknife says it without draws.
+    assert widths["macro"] == pytest.approx(high - low, rel=0.15)
+    assert widths["macro"] == pytest.approx(2 * 1.96 * jackknife_se(list(parts.values())), rel=0.1)
+    for name, part in parts.items():
+        assert widths[name] == pytest.approx(2 * 1.96 * jackknife_se([part]), rel=0.25 if name == "add_att" else 0.1)
+
+
+def test_intervals_of_a_dozen_scorers_on_sugarcrepe_take_seconds() -> None:
+    found, subsets, clusters = fewer_words()
+    rng = np.random.default_rng(0)
+    several = {}
+    for number in range(12):
+        credit = rng.choice([0.0, 0.5, 1.0], size=len(subsets), p=[0.1, 0.1, 0.8] if number % 2 else [0.01, 0.98, 0.01])
+        several[str(number)] = {"accuracy": replace(found["accuracy"], credit=credit)}
+    start = time.perf_counter()
+    rows = estimates(several, Layout("sugarcrepe", subsets, clusters), signatures={}).rows
+    assert time.perf_counter() - start < 30
+    assert len([row for row in rows if row.primary]) == 12 * 9
