@@ -118,10 +118,10 @@ def test_a_secret_that_holds_brackets_blanks_or_quotes_goes_whole(text):
 
 
 def test_a_string_under_a_secret_key_goes_and_counts_of_tokens_stay():
-    signature = {"api_key": "s3cr3t", "token": "s3cr3t", "password": "s3cr3t", "hf_tokens": ["s3cr3t"]}
+    signature = {"api_key": "s3cr3t", "token": "s3cr3t", "password": "s3cr3t", "api_keys": ["s3cr3t"]}
     kept = {"tokenizer": "bpe", "tokenizer_sha256": "00ff", "tokens_per_batch": "8192", "start_token": "<s>"}
     kept |= {"end_token": "</s>", "tokens": 3, "token": 5}
-    assert scrub_values(signature, {}) == {**dict.fromkeys(signature, REMOVED), "hf_tokens": [REMOVED]}
+    assert scrub_values(signature, {}) == {**dict.fromkeys(signature, REMOVED), "api_keys": [REMOVED]}
     assert scrub_values(kept, {}) == kept
 
 
