@@ -118,7 +118,8 @@ class ContestantFacts(TypedDict):
     """Say who scored, from what, and at what cost.
 
     Keys: `kind`; `sees` a list of `text`, `image`; `columns` as the scorer declares them; `signature` the long form;
-    `short` the short form; `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances.
+    `short` the short form; `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances; `reasons` the
+    commonest reasons for that, each with the number of instances that have it (older records lack it).
     """
 
     kind: Literal["blind", "model"]
@@ -130,6 +131,7 @@ class ContestantFacts(TypedDict):
     cache: CacheCounts
     truncated: int
     unscored: int
+    reasons: NotRequired[dict[str, int]]
 
 
 class StatisticsFacts(TypedDict):
