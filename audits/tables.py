@@ -41,9 +41,8 @@ def scores(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster) -
     parts = []
     for contestant, cells, _ in scored:
         notes = np.full(len(cells.instance), "", dtype=object)
-        cleaned = {
-            reason: scrub_text(reason) for reason in set(cells.notes.values())
-        }  # a scorer's words may hold anything
+        # A scorer's words may hold anything.
+        cleaned = {reason: scrub_text(reason) for reason in set(cells.notes.values())}
         for cell, reason in cells.notes.items():
             notes[cell] = cleaned[reason]
         for column, values in cells.columns.items():

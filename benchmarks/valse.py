@@ -89,8 +89,9 @@ class Valse:
                 if self._valid_only and _votes(row, spot) < VOTES_NEEDED:
                     left_out += 1
         if self._valid_only:
+            items = "item is" if left_out == 1 else "items are"
             yield (
-                f"{left_out} {'item is' if left_out == 1 else 'items are'} left out because fewer than {VOTES_NEEDED} annotators accepted the caption "
+                f"{left_out} {items} left out because fewer than {VOTES_NEEDED} annotators accepted the caption "
                 "(benchmark.valid_only=false keeps them)."
             )
 

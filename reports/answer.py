@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
 def build_answer(record: Record, index: Index) -> Answer:
     """Return the answer in words."""
     found = candidates(index)
-    blind = [item for item in found if item.pooled.n and not cannot_differ(item.contestant, record)]
+    blind = [item for item in found if item.pooled.n and not cannot_differ(item, record)]
     without = _without_a_result(record, found)
     if not blind:
         return Answer(without[0] if without else _nothing_run(index), (*without[1:], *_model_points(record, index)), ())
@@ -85,35 +85,33 @@ def candidates(index: Index) -> list[Candidate]:
     return list(found.values())
 
 
-def cannot_differ(contestant: Contestant, record: Record) -> bool:
-    """Return whether a contestant was shown the one side of which every instance has a single item: it can only tie."""
+def cannot_differ(item: Candidate, record: Record) -> bool:
+    """Return whether a baseline saw only the side of which every instance has a single item: it can only tie."""
     shapes = [shape.split("x") for shape in record["benchmark"]["shapes"]]
-    place = {frozenset({"image"}): 0, frozenset({"text"}): 1}.get(contestant.sees)
-    return place is not None and bool(shapes) and all(shape[place] == "1" for shape in shapes)
+    place = {frozenset({"image"}): 0, frozenset({"text"}): 1}.get(item.contestant.sees)
+    tied = item.pooled.n > 0 and item.pooled.ties == item.pooled.n
+    return tied and place is not None and all(shape[place] == "1" for shape in shapes)
 
 
 def _without_a_result(record: Record, found: list[Candidate]) -> list[Line]:
     """Say of which blind baselines nothing is known, and of which the outcome is fixed by what they see."""
     silent = [item for item in found if not item.pooled.n]
     lines = [_silent([item.contestant for item in silent], silent[0].pooled, record)] if silent else []
-    for seen, other in (("text", "images"), ("image", "captions")):
-        tied = [item.contestant for item in found if item.pooled.n and item.contestant.sees == {seen}]
-        tied = [item for item in tied if cannot_differ(item, record)]
-        if tied:
-            text = (
-                f"A scorer that sees only {'text' if seen == 'text' else 'images'} cannot tell the {other} apart here: "
+    fixed = [item.contestant for item in found if cannot_differ(item, record)]
+    for seen, shown, other in (("text", "text", "images"), ("image", "images", "captions")):
+        if tied := [item for item in fixed if item.sees == {seen}]:
+            text = f"A scorer that sees only {shown} cannot tell the {other} apart here: by construction, all that it "
+            lines.append(
+                line(text, "has are ties (", *_owners(tied), "); whether there is a shortcut is not known from that.")
             )
-            told = "by construction, all that it has are ties ("
-            lines.append(line(text, told, *_owners(tied), "); whether there is a shortcut is not known from that."))
     return lines
 
 
 def _silent(contestants: list[Contestant], estimate: Estimate, record: Record) -> Line:
     total = plural(estimate.unscored or record["benchmark"]["n"], "instance")
     them = "it" if len({item.owner for item in contestants}) == 1 else "them"
-    return line(
-        *_owners(contestants), f" could not score any of the {total}: nothing is known of {them} from this run."
-    )
+    told = f" could not score any of the {total}: nothing is known of {them} from this run."
+    return (*_owners(contestants), *line(told))
 
 
 def _owners(contestants: list[Contestant]) -> Line:

@@ -113,9 +113,8 @@ def _left_out(facts: ContestantFacts, total: int) -> Line:
     text = f": {count(number)} of {plural(total, 'instance')} could not be scored and {are}"
     reasons = sorted(facts.get("reasons", {}).items(), key=lambda item: (-item[1], item[0]))
     shown = [line(foreign(reason), f" ({count(times)})") for reason, times in reasons]
-    return line(
-        text, *(line("; commonest reasons, with their instances: ", *joined(shown, "; ")) if shown else ()), "."
-    )
+    told = line("; commonest reasons, with their instances: ", *joined(shown)) if shown else ()
+    return line(text, *told, ".")
 
 
 def _truncated(record: Record, index: Index) -> list[Line]:

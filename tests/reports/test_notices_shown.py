@@ -132,8 +132,8 @@ def test_what_could_not_be_scored_is_counted_with_the_reasons(make):
     record = make.record(contestants={"length": facts})
     record["benchmark"]["n"] = 80
     assert notices(record, [make.estimate(scorer="length")]) == [
-        "length: 40 of 80 instances could not be scored and are left out, not counted as wrong; commonest reasons, with "
-        "their instances: no words (37); not finite (3)."
+        "length: 40 of 80 instances could not be scored and are left out, not counted as wrong; commonest reasons, "
+        "with their instances: no words (37), not finite (3)."
     ]
     record["contestants"]["length"] = make.contestant(unscored=1)
     (told,) = notices(record, [make.estimate(scorer="length")])
