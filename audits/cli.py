@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -13,11 +12,12 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from audits import __version__, jobs, listing, overrides, rerender, run, sample, status
+from audits import __version__, jobs, listing, overrides, rerender, run, sample, status, sweep
 from audits.config import CONF
 from audits.config_errors import explain
 from benchmarks.errors import InputError, near
 from reports import endings
+from reports.streams import is_lost, lost, stand_in, write_out
 
 USAGE = """\
 audits - does this benchmark need the image?
@@ -56,15 +56,14 @@ VERBS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (see `status.Exit`)."""
+    stand_in()
     words = list(sys.argv[1:] if arguments is None else arguments)
-    traces = os.environ.get("HYDRA_FULL_ERROR") == "1"
-    if traces:
+    if os.environ.get("HYDRA_FULL_ERROR") == "1":
         os.environ[jobs.TRACES] = "1"  # jobs, also those in processes of their own, read it there
     try:
         return int(_dispatch(words))
     except (InputError, HydraException, OmegaConfBaseException) as error:
-        if traces:
-            traceback.print_exc()
+        jobs.show_traceback(error)
         endings.error(_explained(error, words))
         return status.Exit.INPUT
     except KeyboardInterrupt:
@@ -74,19 +73,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # argparse, inside Hydra, ends this way on a wrong flag (2) and on --help (0).
         return status.Exit.INPUT if stop.code not in (0, None) else status.Exit.DONE
     except Exception as error:
-        if traces:
-            traceback.print_exc()
-        endings.fault(error, jobs.keep_traceback(error))
-        return status.Exit.FAULT
+        return _failed(error)
+
+
+def _failed(error: Exception) -> status.Exit:
+    """Say that the toolkit failed, or that what Hydra itself prints (`--cfg job`) could not be written."""
+    if isinstance(error, OSError) and is_lost(error):
+        try:
+            lost(sys.stdout, error)
+        except InputError as problem:
+            endings.error(problem)
+            return status.Exit.INPUT
+        return status.Exit.DONE
+    jobs.show_traceback(error)
+    endings.fault(error, jobs.keep_traceback(error))
+    return status.Exit.FAULT
 
 
 def _dispatch(words: list[str]) -> status.Exit:
     """Run the verb that the first word names."""
     if words and words[0] in {"-V", "--version", "version"}:
-        sys.stdout.write(f"audits {__version__}\n")
+        write_out(f"audits {__version__}\n")
         return status.Exit.DONE
     if not words or words[0] in {"-h", "--help", "help"}:
-        sys.stdout.write(USAGE)
+        write_out(USAGE)
         return status.Exit.DONE
     name, rest = words[0], words[1:]
     if name not in VERBS:
@@ -98,6 +108,7 @@ def _dispatch(words: list[str]) -> status.Exit:
     verb = VERBS[name]
     translated = overrides.translate(rest, positional=verb.positional, verb=name)
     _hydra(name, verb, translated)
+    write_out("")  # what Hydra itself printed leaves the buffer here, where a failure can still be told
     return status.collect()
 
 
@@ -110,8 +121,12 @@ def _hydra(name: str, verb: Verb, translated: list[str]) -> None:
     try:
         entry()
     except (ValueError, OSError) as error:
+        if isinstance(error, OSError) and is_lost(error):
+            raise
         # Jobs never raise: this is Hydra, refusing its flags or unable to make the output folder.
         raise jobs.as_input_error(error, name) or InputError("Hydra refuses the command", got=str(error)) from error
+    finally:
+        sweep.tidy()
 
 
 def _explained(error: Exception, words: list[str]) -> InputError:

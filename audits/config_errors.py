@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from audits.config import CONF, flat_keys, options
 from benchmarks.errors import InputError, near
+from reports.scrub import scrub_echo, scrub_override
 
 _OPTION = re.compile(r"Could not (?:find|load) '(\w+)/([^']*)'")
 _GROUP = re.compile(r"Could not override '([\w/]+)'\.\s*No match in the defaults list")
@@ -27,7 +28,8 @@ def explain(error: Exception, words: Sequence[str]) -> InputError:
         error: What Hydra or OmegaConf raised.
         words: What was typed, the verb first.
     """
-    text = str(error)
+    text = scrub_echo(str(error), words)
+    shown = [scrub_override(word) for word in words]
     if hit := _OPTION.search(text):
         return _unknown_option(hit[1], hit[2])
     if hit := _GROUP.search(text):
@@ -42,7 +44,7 @@ def explain(error: Exception, words: Sequence[str]) -> InputError:
     return InputError(
         "the command line cannot be read as overrides" if "mismatched" in text or "token" in text else first,
         where="the command line",
-        got=" ".join(words),
+        got=" ".join(shown),
         expected=" ".join([first, *rest])[:400] if "mismatched" in text or "token" in text else " ".join(rest)[:400],
         step="put a value with blanks, commas or brackets into quotes: 'key=\"a, b\"'; see `audits --help`",
     )
@@ -65,7 +67,7 @@ def _unknown_key(key: str, words: Sequence[str]) -> InputError:
     return InputError(
         f"no option is called {key!r}",
         where="the command line",
-        got=next((word for word in words if key in word), key),
+        got=scrub_override(next((word for word in words if key in word), key)),
         expected=", ".join(sorted(name for name in known if "." not in name)),
         step=phrase or f"see `audits {words[0]} --cfg job`; a new key of your own is added with +{key}=...",
     )

@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from audits.config import output_folder
 from audits.config_errors import explain
 from benchmarks.errors import InputError
 from reports import endings
+from reports.scrub import scrub_override, scrub_text
 
 JOB_FILE = "job.json"
 LOG_FILE = "audits.log"
@@ -43,8 +45,11 @@ class Job:
         """Run one job; never raises, so that one failed job of a sweep does not stop the others."""
         for handler in logging.getLogger().handlers:
             handler.setLevel(logging.ERROR)  # what a library murmurs goes to the log file, not between the results
+            if not isinstance(handler.formatter, ScrubbingFormatter):
+                handler.setFormatter(ScrubbingFormatter())
         if HydraConfig.get().mode == RunMode.MULTIRUN:
             (output_folder() / JOB_FILE).unlink(missing_ok=True)
+            endings.job_begins(int(HydraConfig.get().job.num), " ".join(_overrides()))
         ended, message = self._guarded(cfg)
         if HydraConfig.get().mode == RunMode.MULTIRUN:
             _write_job_file(ended, message)
@@ -60,19 +65,31 @@ class Job:
             known = as_input_error(error, self.verb)
             if known is None:
                 return self._fault(error)
-            if os.environ.get(TRACES):
-                traceback.print_exc()
+            show_traceback(error)
             endings.error(known)
-            return status.Exit.INPUT, known.what
+            return status.Exit.INPUT, scrub_text(known.what)
         except Exception as error:
             return self._fault(error)
 
     def _fault(self, error: Exception) -> tuple[status.Exit, str]:
-        if os.environ.get(TRACES):
-            traceback.print_exc()
+        show_traceback(error)
         folder = output_folder() if self.verb == "run" else None
         endings.fault(error, keep_traceback(error, folder))
-        return status.Exit.FAULT, f"{type(error).__name__}: {error}"
+        return status.Exit.FAULT, scrub_text(f"{type(error).__name__}: {error}")
+
+
+class ScrubbingFormatter(logging.Formatter):
+    """Format the records of a log without the secrets that a message or a traceback may repeat."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as text."""
+        return scrub_text(super().format(record))
+
+
+def show_traceback(error: BaseException) -> None:
+    """Print a traceback on standard error where the user asked for it."""
+    if os.environ.get(TRACES):
+        sys.stderr.write(scrub_text("".join(traceback.format_exception(error))))
 
 
 def as_input_error(error: Exception, verb: str) -> InputError | None:
@@ -93,7 +110,7 @@ def as_input_error(error: Exception, verb: str) -> InputError | None:
 
 def keep_traceback(error: BaseException, folder: Path | None = None) -> Path:
     """Append the traceback to the job's log file, or to a temporary file where there is no job, and return its path."""
-    text = "".join(traceback.format_exception(error))
+    text = scrub_text("".join(traceback.format_exception(error)))
     if folder is not None and folder.is_dir():
         path = folder / LOG_FILE
     else:
@@ -109,7 +126,7 @@ def keep_traceback(error: BaseException, folder: Path | None = None) -> Path:
 def log_to(folder: Path) -> Iterator[None]:
     """Send the records of every logger, and warnings, to the log file of a run folder meanwhile."""
     handler = logging.FileHandler(folder / LOG_FILE, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(ScrubbingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.setLevel(logging.INFO)
     root.addHandler(handler)
@@ -120,12 +137,17 @@ def log_to(folder: Path) -> Iterator[None]:
         handler.close()
 
 
+def _overrides() -> list[str]:
+    """Return the job's overrides as they may be shown."""
+    return [scrub_override(str(word)) for word in HydraConfig.get().overrides.task]
+
+
 def _write_job_file(ended: status.Exit, message: str) -> None:
     """Say at once, in the job's own folder, how it ended: the sweep's summary reads it from there."""
     config = HydraConfig.get()
     content = {
         "job": int(config.job.num),
-        "overrides": [str(word) for word in config.overrides.task],
+        "overrides": _overrides(),
         "status": ended.name.lower(),
         "exit": int(ended),
         "message": message,

@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import platform
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,10 @@ from baselines.engine import Counts
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark
 from reports.schema import BenchmarkFacts, ContestantFacts
+from reports.scrub import scrub_text
 
 DISTRIBUTION = "blind-audits"
+REASONS = 5
 _NOTED = (
     "torch", "transformers", "tokenizers", "open-clip-torch", "numpy", "scipy", "pandas", "pyarrow", "hydra-core",
 )  # fmt: skip
@@ -121,7 +124,16 @@ def contestant_facts(contestant: Contestant, cells: Cells, counts: Iterable[Coun
         "truncated": int(cells.truncated.sum()),
         "unscored": len(set(cells.instance[_missing(cells)].tolist())),
         "facts": dict(getattr(contestant.scorer, "facts", {})),
+        "reasons": _reasons(cells),
     }
+
+
+def _reasons(cells: Cells) -> dict[str, int]:
+    """Return the commonest reasons for a missing score, each with the number of instances that have it."""
+    missing = _missing(cells)
+    pairs = {(int(cells.instance[cell]), reason) for cell, reason in cells.notes.items() if missing[cell]}
+    common = Counter(reason for _, reason in sorted(pairs)).most_common(REASONS)
+    return {scrub_text(reason): times for reason, times in common}
 
 
 def _missing(cells: Cells) -> NDArray[np.bool_]:

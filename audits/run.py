@@ -29,6 +29,7 @@ from baselines.engine import Counts, Engine
 from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
+from reports import endings
 from reports.examples import Example
 from reports.progress import ConsoleProgress
 from reports.record import RunFolder, read
@@ -76,7 +77,9 @@ def job(cfg: DictConfig) -> Exit:
     values = checked(plain(cfg), [str(word) for word in HydraConfig.get().overrides.task])
     with RunFolder.open(output_folder(), identity(values, __version__), config=values) as folder:
         if folder.state == "finished":
-            refuse_changed_data(load.benchmark(values), read(folder.path).record)
+            record = read(folder.path).record
+            refuse_changed_data(load.benchmark(values), record)
+            endings.shown_again(folder.path, record["finished"])
         else:
             # Standard output is for results: what a scorer prints goes where messages go.
             with log_to(folder.path), redirect_stdout(sys.stderr):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -11,6 +10,7 @@ from audits.config import plain
 from audits.status import Exit
 from benchmarks import tableaux
 from benchmarks.tableaux import drawing, release
+from reports.streams import write_out
 
 
 def job(cfg: DictConfig) -> Exit:
@@ -25,7 +25,7 @@ def job(cfg: DictConfig) -> Exit:
     # A size that cannot be drawn is refused before anything is written.
     size = drawing.checked_size(values["size"])
     release.write(spec, out, also=(lambda folder: drawing.draw(spec, folder, size=size)) if values["images"] else None)
-    sys.stdout.write(
+    write_out(
         f"{out}: {values['scenes']} scenes, seed {values['seed']}, shortcut {values['shortcut']} "
         f"at strength {values['strength']}, specification {spec.digest[:12]}\n"
         f"audit it: audits run benchmark=compset benchmark.root={out}\n"

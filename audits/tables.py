@@ -13,6 +13,7 @@ from audits.load import Contestant
 from audits.scoring import Cells
 from audits.statistics.comparisons import comparisons
 from benchmarks.schema import Instance
+from reports.scrub import scrub_text
 
 
 def instances(items: Iterable[Instance]) -> pd.DataFrame:
@@ -40,8 +41,10 @@ def scores(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster) -
     parts = []
     for contestant, cells, _ in scored:
         notes = np.full(len(cells.instance), "", dtype=object)
+        # A scorer's words may hold anything.
+        cleaned = {reason: scrub_text(reason) for reason in set(cells.notes.values())}
         for cell, reason in cells.notes.items():
-            notes[cell] = reason
+            notes[cell] = cleaned[reason]
         for column, values in cells.columns.items():
             parts.append(
                 pd.DataFrame(

@@ -78,7 +78,8 @@ def preflight(instances: Iterable[Instance], expected: Mapping[str, int] | None 
 
     Args:
         instances: All that will be scored.
-        expected: Instances by subset that the benchmark's card promises; None or empty compares nothing.
+        expected: Instances by subset that the benchmark's card promises; None or empty compares nothing. Only the
+            names are compared here: the report says where the numbers differ, since it knows what is absent on purpose.
 
     Raises:
         InputError: If an id stands twice, a subset has a reserved name, or there is no instance at all.
@@ -187,16 +188,14 @@ def _has_identical(instance: Instance) -> bool:
 
 
 def _notices(tally: _Tally, expected: Mapping[str, int]) -> Iterable[str]:
-    for subset, count in expected.items():
-        if tally.subsets[subset] != count:
-            yield f"{subset} has {tally.subsets[subset]} instances, its card expects {count}."
     if expected:
-        for subset in tally.subsets:
+        for subset, count in tally.subsets.items():
             if subset not in expected:
-                yield f"The card does not know the subset {subset!r} ({tally.subsets[subset]} instances)."
+                yield f"The card does not know the subset {subset!r} ({count} instance{'' if count == 1 else 's'})."
     if tally.n_identical:
+        have, only = ("instance has", "it") if tally.n_identical == 1 else ("instances have", "they")
         yield (
-            f"{tally.n_identical} instances have a foil identical to the caption: they can only tie "
+            f"{tally.n_identical} {have} a foil identical to the caption: {only} can only tie "
             f"({', '.join(tally.identical[:5])}{', ...' if tally.n_identical > 5 else ''})."
         )
 

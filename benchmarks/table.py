@@ -19,8 +19,6 @@ from benchmarks.schema import Card, Instance, Provenance
 
 MAX_TAG_VALUES = 20  # distinct values up to which a column is taken for a label rather than for data
 
-LISTED = 5  # rows named in a notice
-
 
 @dataclass(slots=True)
 class Scan:
@@ -29,15 +27,11 @@ class Scan:
     Attributes:
         values: Distinct values by column that may be a tag, None once there are too many.
         ids: Place of every id, by its digest.
-        same: Places of the first rows in which a foil equals a caption.
-        n_same: How many such rows there are.
         rows: Number of rows.
     """
 
     values: dict[str, set[str] | None]
     ids: dict[bytes, str] = field(default_factory=dict)
-    same: list[str] = field(default_factory=list)
-    n_same: int = 0
     rows: int = 0
 
 
@@ -171,33 +165,24 @@ class Table:
                     step="make the ids unique, or give benchmark.id=false to use the row's place",
                 )
             scan.ids[key] = row.place
-            self._collect(scan, row, instance)
+            _collect(scan, row)
         if not scan.rows:
             files.Spot(self._sheet.path).refuse(
                 "the table has no rows", told=f"a header only: {', '.join(self._sheet.header)}"
             )
         return scan
 
-    def _collect(self, scan: Scan, row: sheets.Row, instance: Instance) -> None:
-        right, wrong = instance.gold.any(axis=0), (~instance.gold).any(axis=0)
-        texts = instance.captions
-        if {texts[t] for t in np.flatnonzero(right & ~wrong)} & {texts[t] for t in np.flatnonzero(~right)}:
-            scan.n_same += 1
-            scan.same += [row.place] if len(scan.same) < LISTED else []
-        for name, values in scan.values.items():
-            if values is not None and (value := tag_value(row.cells.get(name))) is not None:
-                values.add(value)
-                too_many = len(values) > MAX_TAG_VALUES or len(value) > MAX_TAG_LENGTH
-                scan.values[name] = None if too_many else values
-
     def _notices(self, scan: Scan) -> Iterator[str]:
         yield f"Columns were read as: {self._columns.told()}."
-        if scan.n_same:
-            more = f" and {scan.n_same - len(scan.same)} more" if scan.n_same > len(scan.same) else ""
-            yield (
-                f"{scan.n_same} of {scan.rows} rows have a foil identical to the caption ({', '.join(scan.same)}"
-                f"{more}): they can only tie."
-            )
+
+
+def _collect(scan: Scan, row: sheets.Row) -> None:
+    """Note the values of the columns that may be tags."""
+    for name, values in scan.values.items():
+        if values is not None and (value := tag_value(row.cells.get(name))) is not None:
+            values.add(value)
+            too_many = len(values) > MAX_TAG_VALUES or len(value) > MAX_TAG_LENGTH
+            scan.values[name] = None if too_many else values
 
 
 def _file(path: str | Path | None, root: str | Path | None, card: Card) -> Path:

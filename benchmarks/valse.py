@@ -82,21 +82,18 @@ class Valse:
         )
 
     def _notices(self) -> Iterator[str]:
-        """Count what is left out, and what cannot be told apart."""
-        left_out = same = 0
+        """Count what is left out."""
+        left_out = 0
         for piece in self._pieces:
             for _, row, spot in self._rows(piece):
                 if self._valid_only and _votes(row, spot) < VOTES_NEEDED:
                     left_out += 1
-                else:
-                    same += row.get("caption") in _foils(row, spot)
         if self._valid_only:
+            items = "item is" if left_out == 1 else "items are"
             yield (
-                f"{left_out} items are left out because fewer than {VOTES_NEEDED} annotators accepted their caption "
+                f"{left_out} {items} left out because fewer than {VOTES_NEEDED} annotators accepted the caption "
                 "(benchmark.valid_only=false keeps them)."
             )
-        if same:
-            yield f"{same} items have a foil identical to the caption: they can only tie."
 
 
 def _foils(row: Mapping[str, files.Json], spot: files.Spot) -> tuple[str, ...]:

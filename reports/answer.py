@@ -50,9 +50,11 @@ class Candidate(NamedTuple):
 
 def build_answer(record: Record, index: Index) -> Answer:
     """Return the answer in words."""
-    blind = candidates(index)
+    found = candidates(index)
+    blind = [item for item in found if item.pooled.n and not cannot_differ(item, record)]
+    without = _without_a_result(record, found)
     if not blind:
-        return Answer(_nothing_run(index), _model_points(index), ())
+        return Answer(without[0] if without else _nothing_run(index), (*without[1:], *_model_points(record, index)), ())
     ranked = sorted(blind, key=lambda item: distance(item.pooled), reverse=True)
     pooled = [item for item in ranked if excludes_chance(item.pooled)]
     partly = [item for item in ranked if not excludes_chance(item.pooled) and item.strong_subsets]
@@ -62,7 +64,7 @@ def build_answer(record: Record, index: Index) -> Answer:
     points += [_point(item) for item in pooled[1:]]
     points += [_partly(item) for item in partly]
     points += [_neither(neither)] if neither and (pooled or partly) else []
-    return Answer(lead, (*points, *_model_points(index)), _limits(record, pooled + partly, blind))
+    return Answer(lead, (*points, *without, *_model_points(record, index)), _limits(record, pooled + partly, blind))
 
 
 def candidates(index: Index) -> list[Candidate]:
@@ -81,6 +83,39 @@ def candidates(index: Index) -> list[Candidate]:
             item = twin._replace(chosen=True)
         found[key] = item
     return list(found.values())
+
+
+def cannot_differ(item: Candidate, record: Record) -> bool:
+    """Return whether a baseline saw only the side of which every instance has a single item: it can only tie."""
+    shapes = [shape.split("x") for shape in record["benchmark"]["shapes"]]
+    place = {frozenset({"image"}): 0, frozenset({"text"}): 1}.get(item.contestant.sees)
+    tied = item.pooled.n > 0 and item.pooled.ties == item.pooled.n
+    return tied and place is not None and all(shape[place] == "1" for shape in shapes)
+
+
+def _without_a_result(record: Record, found: list[Candidate]) -> list[Line]:
+    """Say of which blind baselines nothing is known, and of which the outcome is fixed by what they see."""
+    silent = [item for item in found if not item.pooled.n]
+    lines = [_silent([item.contestant for item in silent], silent[0].pooled, record)] if silent else []
+    fixed = [item.contestant for item in found if cannot_differ(item, record)]
+    for seen, shown, other in (("text", "text", "images"), ("image", "images", "captions")):
+        if tied := [item for item in fixed if item.sees == {seen}]:
+            text = f"A scorer that sees only {shown} cannot tell the {other} apart here: by construction, all that it "
+            lines.append(
+                line(text, "has are ties (", *_owners(tied), "); whether there is a shortcut is not known from that.")
+            )
+    return lines
+
+
+def _silent(contestants: list[Contestant], estimate: Estimate, record: Record) -> Line:
+    total = plural(estimate.unscored or record["benchmark"]["n"], "instance")
+    them = "it" if len({item.owner for item in contestants}) == 1 else "them"
+    told = f" could not score any of the {total}: nothing is known of {them} from this run."
+    return (*_owners(contestants), *line(told))
+
+
+def _owners(contestants: list[Contestant]) -> Line:
+    return joined([line(name(owner)) for owner in dict.fromkeys(item.owner for item in contestants)], " and ")
 
 
 def _nothing_run(index: Index) -> Line:
@@ -202,12 +237,14 @@ def _limits(record: Record, claimed: list[Candidate], blind: list[Candidate]) ->
     return tuple(limits)
 
 
-def _model_points(index: Index) -> tuple[Line, ...]:
+def _model_points(record: Record, index: Index) -> tuple[Line, ...]:
     points = []
     for contestant in index.contestants:
         metric = index.headline(contestant)
         pooled = index.find(contestant.scorer, metric)
-        if contestant.kind == "model" and pooled is not None:
+        if contestant.kind == "model" and pooled is not None and not pooled.n:
+            points.append(line("Model under audit ", *_silent([contestant], pooled, record)))
+        elif contestant.kind == "model" and pooled is not None:
             title = measure(metric).title
             points.append(line("Model under audit ", name(contestant.scorer), f": {title} ", *_share(pooled), "."))
     return tuple(points)

@@ -13,8 +13,11 @@ from rich.text import Text
 
 from benchmarks.errors import InputError
 from reports.messages import print_error
+from reports.scrub import scrub_text
 from reports.terminal import console_for, safe
 from reports.text import visible
+
+_LONGEST = 300
 
 
 class JobEnding(NamedTuple):
@@ -34,11 +37,30 @@ def error(problem: InputError) -> None:
 def fault(problem: BaseException, log: Path) -> None:
     """Print a fault of ours on standard error: short, with the file that holds the traceback."""
     console = console_for(sys.stderr)
-    reason = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
+    reason = scrub_text(" ".join(f"{type(problem).__name__}: {problem}".split()))
+    reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}… (in full with the traceback)"
     text = Text("fault: the toolkit failed; this is not a mistake of yours", "bold red")
     text.append(f"\n  what: {safe(visible(reason), console)}\n  traceback: {safe(visible(str(log)), console)}")
     text.append("\n  next step: report it with that file; the same command goes on where this one stopped")
-    console.print(text, overflow="fold", soft_wrap=True)
+    console.print(text, soft_wrap=True)
+
+
+def job_begins(number: int, overrides: str) -> None:
+    """Say on standard error that a job of a sweep begins, and what it was given."""
+    console = console_for(sys.stderr)
+    console.print(Text(f"job {number}: {safe(visible(scrub_text(overrides)), console)}"), soft_wrap=True)
+
+
+def shown_again(path: Path, finished: str) -> None:
+    """Say on standard error that a run was not run anew: what is shown was finished before.
+
+    Args:
+        path: The run folder.
+        finished: When the run was finished, as its record has it.
+    """
+    console = console_for(sys.stderr)
+    text = f"finished run of {visible(finished)} shown again from {visible(str(path))}"
+    console.print(Text(safe(text, console)), soft_wrap=True)
 
 
 def sweep(folder: Path, jobs: Sequence[JobEnding]) -> None:
@@ -48,7 +70,7 @@ def sweep(folder: Path, jobs: Sequence[JobEnding]) -> None:
     for head in ("job", "overrides", "status", "message"):
         table.add_column(head, overflow="fold")
     for job in jobs:
-        cells = (str(job.number), job.overrides, job.status, job.message)
+        cells = (str(job.number), scrub_text(job.overrides), job.status, scrub_text(job.message))
         table.add_row(*(Text(safe(visible(cell), console)) for cell in cells))
     failed = sum(job.status != "done" for job in jobs)
     console.print(Text(f"{len(jobs)} jobs in {safe(visible(str(folder)), console)}, {failed} of them failed"))

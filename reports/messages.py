@@ -13,6 +13,7 @@ from rich.text import Text
 
 from benchmarks.errors import InputError
 from benchmarks.schema import Card
+from reports.scrub import scrub_text
 from reports.terminal import safe
 from reports.text import count, visible
 
@@ -51,7 +52,7 @@ class Listing:
 
 def error_text(error: InputError) -> str:
     """Return an input error as plain text, one part a line, without characters that steer a terminal."""
-    lines = [f"error: {_multiline(error.what)}"]
+    lines = [f"error: {_multiline(scrub_text(error.what))}"]
     lines += [f"  {label}: {_multiline(text)}" for label, text in _parts(error)]
     return "\n".join(lines)
 
@@ -59,15 +60,16 @@ def error_text(error: InputError) -> str:
 def print_error(error: InputError, console: Console) -> None:
     """Print an input error; the console is one on standard error."""
     text = Text()
-    text.append("error: ", "bold red").append(safe(_multiline(error.what), console), "bold")
+    text.append("error: ", "bold red").append(safe(_multiline(scrub_text(error.what)), console), "bold")
     for label, part in _parts(error):
         text.append(f"\n  {label}: ", "bold").append(safe(_multiline(part), console))
-    console.print(text, overflow="fold", soft_wrap=True)
+    # Never with `overflow`, which cuts what is wider than the terminal: the terminal itself breaks long lines.
+    console.print(text, soft_wrap=True)
 
 
 def _parts(error: InputError) -> list[tuple[str, str]]:
     found = [(label, str(getattr(error, name))) for name, label in _PARTS]
-    return [(label, text) for label, text in found if text]
+    return [(label, scrub_text(text)) for label, text in found if text]
 
 
 def _multiline(text: str) -> str:

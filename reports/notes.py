@@ -100,13 +100,21 @@ def _unscored(record: Record, index: Index) -> list[Line]:
     lines = []
     for owner, facts in _in_order(record, index):
         if facts["unscored"]:
-            text = (
-                f": {plural(facts['unscored'], 'instance')} could not be scored and are left out, not counted as wrong."
-            )
-            lines.append(line(name(owner), text))
+            lines.append(line(name(owner), *_left_out(facts, record["benchmark"]["n"])))
         elif owner not in index.owners:
             lines.append(line(name(owner), " ran and has no estimate."))
     return lines
+
+
+def _left_out(facts: ContestantFacts, total: int) -> Line:
+    """Say how many instances a contestant could not score, and the reasons it gave, the commonest first."""
+    number = facts["unscored"]
+    are = "is left out, not counted as wrong" if number == 1 else "are left out, not counted as wrong"
+    text = f": {count(number)} of {plural(total, 'instance')} could not be scored and {are}"
+    reasons = sorted(facts.get("reasons", {}).items(), key=lambda item: (-item[1], item[0]))
+    shown = [line(foreign(reason), f" ({count(times)})") for reason, times in reasons]
+    told = line("; commonest reasons, with their instances: ", *joined(shown)) if shown else ()
+    return line(text, *told, ".")
 
 
 def _truncated(record: Record, index: Index) -> list[Line]:

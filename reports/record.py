@@ -7,6 +7,7 @@ or can be resumed by the same configuration; nothing in between can be mistaken 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from reports.identity import config_digest, differences, scrubbed
 from reports.metrics import read_metrics, write_metrics
 from reports.pages import write_pages
 from reports.schema import Estimate, Finding, Record
-from reports.scrub import scrub_values
+from reports.scrub import scrub_override, scrub_values
 from reports.view import build_view
 
 FORMAT = 1
@@ -217,6 +218,8 @@ def render_again(path: Path) -> Run:
 
 def _clean(record: Record) -> dict[str, Any]:
     cleaned = {**record, "config": scrubbed(record["config"])}
+    if command := record.get("command"):
+        cleaned["command"] = shlex.join([scrub_override(word) for word in shlex.split(command)])
     return cast("dict[str, Any]", scrub_values(cleaned))
 
 

@@ -119,7 +119,8 @@ class ContestantFacts(TypedDict):
 
     Keys: `kind`; `sees` a list of `text`, `image`; `columns` as the scorer declares them; `signature` the long form;
     `short` the short form; `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances; `facts` that
-    the scorer gave of how it went, by name.
+    the scorer gave of how it went, by name; `reasons` the commonest reasons for what is unscored, each with the number
+    of instances that have it (older records lack both).
     """
 
     kind: Literal["blind", "model"]
@@ -132,6 +133,7 @@ class ContestantFacts(TypedDict):
     truncated: int
     unscored: int
     facts: NotRequired[dict[str, str | int]]
+    reasons: NotRequired[dict[str, int]]
 
 
 class StatisticsFacts(TypedDict):

@@ -15,6 +15,7 @@ from rich.text import Text
 from reports.grids import Grid, Head
 from reports.layout import fit, header, label_width
 from reports.notes import Fact
+from reports.streams import lost, silence
 from reports.text import Line, Span, folded
 from reports.view import View
 
@@ -26,11 +27,21 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Go on in silence: whoever closed the pipe (`| head`) has read enough, and that is no failure."""
         self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+        silence(self.file)
+
+    def _check_buffer(self) -> None:
+        try:
+            super()._check_buffer()
+        except OSError as error:
+            self.quiet = True
+            lost(self.file, error)
 
 
 def console_for(stream: IO[str], environment: Mapping[str, str] | None = None) -> Console:
-    """Return a console for a stream: no markup, and no colour unless it is a terminal and NO_COLOR is unset."""
+    """Return a console for a stream: no markup, and no colour unless it is a terminal and NO_COLOR is unset.
+
+    Printing on it raises an `InputError` if the stream is not standard error and cannot be written.
+    """
     environment = os.environ if environment is None else environment
     terminal = stream.isatty()
     columns = environment.get("COLUMNS", "")

@@ -37,12 +37,20 @@ def visible(text: str) -> str:
 def _visible(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
+    return escaped(character) if is_hidden(character) else character
+
+
+def is_hidden(character: str) -> bool:
+    """Return whether a character has no glyph of its own: controls, bidi marks, lone surrogates, reserved codes."""
     code = ord(character)
     hidden = unicodedata.category(character) in _NO_GLYPH and character not in _JOINERS
     # The code points that Unicode reserves for ever: XML, and with it a figure, may not hold some of them at all.
-    hidden = hidden or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
-    if not hidden:
-        return character
+    return hidden or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def escaped(character: str) -> str:
+    r"""Return a character as `\xHH`, `\uHHHH` or `\UHHHHHHHH`."""
+    code = ord(character)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 

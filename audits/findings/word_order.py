@@ -34,7 +34,8 @@ def words(caption: str) -> Counter[str]:
 def order_only(instances: Iterable[Instance]) -> list[Finding]:
     """Count, per subset, the instances whose two captions are made of the same words.
 
-    Only instances with exactly two captions count (1x2 and 2x2); a subset without such a pair has no finding. The
+    Only instances with exactly two captions count (1x2 and 2x2); a subset without such a pair has no finding. Two
+    captions that are the same text differ in nothing, so they are no such pair; they are reported as identical. The
     ceiling is that of a scorer that ties on such pairs and is right on all others; on 2x2 it bounds the preference
     between the two captions of one image.
 
@@ -46,6 +47,8 @@ def order_only(instances: Iterable[Instance]) -> list[Finding]:
             continue
         count = counts.setdefault(one.subset, _Count())
         count.pairs += 1
+        if one.captions[0] == one.captions[1]:
+            continue
         first, second = (words(caption or "") for caption in one.captions)
         if first == second:
             count.same += 1

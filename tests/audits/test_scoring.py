@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from audits.load import Contestant
+from audits.recording import contestant_facts
 from audits.scoring import NO_REASON, NOT_FINITE, Cells, option_order, score
 from baselines.schema import BOTH, IMAGE, TEXT, Scored
 from benchmarks.images import ImageRef
@@ -120,3 +122,21 @@ def test_lost_results_are_a_fault() -> None:
 
     with pytest.raises(TypeError, match="1 results for 2"):
         score(Loses(TEXT), INSTANCES[:2], None, seed=1, chunk=9)
+
+
+def test_reasons_are_counted_by_instance_and_the_commonest_are_kept() -> None:
+    class Mute(Spelled):
+        def one(self, candidate: Candidates) -> Scored:
+            number = int(candidate.id)
+            grid = np.full((1, 2), np.nan if number < 8 else 1.0)
+            # both captions of an instance give one reason, and a remark on a score that is there is no reason
+            reason = "no words" if number < 3 else f"odd token {number} (api_key=s3cr3t)"
+            return Scored({"": grid}, notes={(0, 0): reason, (0, 1): reason})
+
+    scorer = Mute(TEXT)
+    cells = score(scorer, [make(str(k), 1, 2) for k in range(10)], None, seed=42, chunk=3)
+    facts = contestant_facts(Contestant(scorer, "blind"), cells, [], "short")
+    assert facts["unscored"] == 8
+    # 0 to 2 have no words; 3 to 7 have an odd token each, of which the first four find room among the five
+    odd = {f"odd token {k} (api_key=[removed])": 1 for k in (3, 4, 5, 6)}
+    assert facts["reasons"] == {"no words": 3, **odd}

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.errors import InputError, NotAvailableError
+from benchmarks.preflight import preflight
 from benchmarks.schema import Card
 from benchmarks.sugarcrepe import SugarCrepe
 from benchmarks.valse import Valse
@@ -99,8 +100,9 @@ def test_valse_keeps_what_annotators_accepted_and_counts_the_rest(tmp_path):
     mine = Valse(VALSE, tmp_path, released={"one": 2})
     assert [one.id for one in mine] == ["one:x", "two:z"]
     assert mine.provenance.absent == ("three",)
-    assert mine.provenance.notices[0].startswith("1 items are left out")
-    assert mine.provenance.notices[1].startswith("1 items have a foil identical")
+    assert mine.provenance.notices[0].startswith("1 item is left out")
+    (told,) = [*mine.provenance.notices[1:], *preflight(mine).notices]  # said once, not by both
+    assert told == "1 instance has a foil identical to the caption: it can only tie (two:z)."
     assert mine.card.expected == {"one": 1, "two": 2}
     every = Valse(VALSE, tmp_path, valid_only=False, released={"one": 2})
     assert [one.id for one in every] == ["one:x", "one:y", "two:z"]

@@ -33,6 +33,13 @@ def test_case_and_punctuation_do_not_matter_but_counts_of_words_do() -> None:
     assert words("it's") != words("its")
 
 
+def test_identical_captions_are_no_pair_in_another_order() -> None:
+    rows = [pair("0", "a cat", "a cat"), pair("1", "cat a", "a cat"), pair("2", "x", "y"), pair("3", "u", "v")]
+    [found] = order_only(rows)
+    assert (found.values["same_words"], found.values["pairs"], found.instances) == (1, 4, ("1",))
+    assert order_only(rows[:1]) == []
+
+
 def test_other_shapes_and_missing_text_do_not_enter() -> None:
     three = Instance("x", (ImageRef.absent(),), ("a b", "b a", "c"), np.array([[True, False, False]]))
     textless = Instance("y", (ImageRef.absent(),), (None, None), np.array([[True, False]]))

@@ -148,3 +148,51 @@ def test_the_rule_for_several_positives_is_named(make):
 def test_a_mean_of_subsets_is_not_taken_for_the_pooled_value(make):
     record, estimates = likelihood(make, value=0.95, subset="macro")
     assert lead(record, estimates).startswith("No blind baseline ran")
+
+
+def unscored(make, scorer, n=40, **changes):
+    nan = {"value": math.nan, "low": math.nan, "high": math.nan, "n": 0, "n_clusters": 0, "unscored": n}
+    return make.estimate(scorer=scorer, **{**nan, **changes})
+
+
+def test_a_baseline_that_scored_nothing_is_not_said_to_have_found_nothing(make):
+    record = make.record(contestants={"length": make.contestant(columns=["words:fewer", "words:more"], unscored=40)})
+    rows = [unscored(make, f"length:words:{way}") for way in ("fewer", "more")]
+    assert lead(record, rows) == "length could not score any of the 40 instances: nothing is known of it from this run."
+    assert "excludes chance" not in lead(record, rows)
+    assert points(record, rows) == []
+
+
+def test_a_baseline_that_scored_nothing_stands_beside_one_that_did(make):
+    contestants = {"length": make.contestant(columns=["words:fewer"]), "other": make.contestant(unscored=40)}
+    contestants |= {"third": make.contestant(unscored=40), "clip": make.contestant("model", unscored=40)}
+    record = make.record(contestants=contestants)
+    rows = [
+        make.estimate(scorer="length:words:fewer", value=0.9),
+        *(unscored(make, each) for each in ("other", "third")),
+    ]
+    assert "Without the image, taking the caption with fewer words" in lead(record, rows)
+    told = points(record, [*rows, unscored(make, "clip")])
+    assert told == [
+        "other and third could not score any of the 40 instances: nothing is known of them from this run.",
+        "Model under audit clip could not score any of the 40 instances: nothing is known of it from this run.",
+    ]
+
+
+def test_text_cannot_tell_images_apart_where_there_is_one_caption(make):
+    record = make.record(contestants={"length": make.contestant(columns=["words:fewer"])})
+    record["benchmark"]["shapes"] = {"2x1": 90, "3x1": 10}
+    tied = make.estimate(scorer="length:words:fewer", value=0.5, low=0.5, high=0.5, ties=100)
+    assert lead(record, [tied]) == (
+        "A scorer that sees only text cannot tell the images apart here: by construction, all that it has are ties "
+        "(length); whether there is a shortcut is not known from that."
+    )
+    record["contestants"]["cues"] = make.contestant(sees=["image"])
+    seen = make.estimate(scorer="cues", value=0.9)
+    assert lead(record, [tied, seen]).startswith("Without the text, cues picks the matching image in 90.0 %")
+    assert points(record, [tied, seen])[0].startswith("A scorer that sees only text cannot tell the images apart")
+    record["benchmark"]["shapes"] = {"1x2": 100}
+    blind = replace(seen, value=0.5, ties=100)
+    assert lead(record, [blind]).startswith("A scorer that sees only images cannot tell the captions apart here")
+    record["benchmark"]["shapes"] = {"2x1": 90, "2x2": 10}  # the rest can still be told apart
+    assert lead(record, [tied]).startswith("No blind baseline's interval excludes chance")

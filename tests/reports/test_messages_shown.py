@@ -1,9 +1,14 @@
 import io
+import os
+import pty
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from benchmarks.errors import InputError
 from benchmarks.schema import Card
+from reports import endings
 from reports.messages import Listing, error_text, print_card, print_error, print_listing
 
 ERROR = InputError(
@@ -81,3 +86,63 @@ def test_a_name_in_a_list_is_never_folded():
     rows = [Listing(long, "benchmark", "many words to fold " * 6, "1x2", 7511, licence="CC BY 4.0 " * 5)]
     text = printed(lambda console: print_listing(rows, console))
     assert long in text
+
+
+LONG = InputError(
+    "w" * 300 + " and words of every length " * 9,
+    where="/" + "/".join(f"folder{k}" for k in range(60)),
+    got="é" * 170,
+    expected="a, b, c, " * 40,
+    step="nothing\n" + "x" * 500,
+)
+
+
+def solid(text):
+    return "".join(text.split())
+
+
+def on_terminal(act, monkeypatch, width):
+    """Return what reaches a real terminal of that width."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setenv("TERM", "dumb")
+        act()
+        text = b""
+        stream.flush()
+        os.set_blocking(ours, False)
+        try:
+            while part := os.read(ours, 65536):
+                text += part
+        except BlockingIOError:
+            pass
+    os.close(ours)
+    return text.decode("utf-8")
+
+
+def in_a_pipe(act, monkeypatch, width):
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", str(width))
+    act()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("way", [on_terminal, in_a_pipe])
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_message_is_cut(monkeypatch, way, width):
+    found = way(lambda: endings.error(LONG), monkeypatch, width)
+    assert solid(found) == solid(error_text(LONG))
+    log = Path("/" + "folder/" * 60 + "audits.log")
+    found = way(lambda: endings.fault(RuntimeError("y" * 280), log), monkeypatch, width)
+    assert "y" * 280 in found
+    assert str(log) in found
+    found = way(lambda: endings.shown_again(log, "2025-01-02T03:04:05+00:00"), monkeypatch, width)
+    assert found.splitlines() == [f"finished run of 2025-01-02T03:04:05+00:00 shown again from {log}"]
+
+
+def test_a_reason_that_is_shortened_says_so(monkeypatch):
+    found = in_a_pipe(lambda: endings.fault(RuntimeError("y" * 400), Path("/x.log")), monkeypatch, 80)
+    assert "y… (in full with the traceback)" in found

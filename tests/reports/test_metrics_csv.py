@@ -85,8 +85,27 @@ def test_no_cell_of_text_is_run_by_a_spreadsheet_and_all_come_back(tmp_path, mak
     assert not [cell for cell in texts if cell.lstrip()[:1] in tuple("=+-@＝") or cell[:1] in ("\t", "\r", "\n")]
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
-@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+HIDDEN = ["\x1b[31mred", "a\u202eb", "\ufeffx", "\x00", "\ud800", "\U000e0001", "\x85", "\u2028", "\x7f"]
+TRICKS = ["\\x1b", "\\", "\\\\x41", "C:\\users", "\\u202e\u202e", "\\\x1b", "\\x4\x1b", "\\x5cx41", "\\Uffffffff"]
+
+
+@pytest.mark.parametrize("text", HIDDEN + TRICKS)
+def test_characters_that_steer_or_hide_are_seen_and_come_back(tmp_path, make, text):
+    item = make.estimate(subset=text, tag=f"{text}={text}", scorer=text, signature=text)
+    write_metrics(tmp_path / "m.csv", [item])
+    assert same(read_metrics(tmp_path / "m.csv")[0], item)
+    written = (tmp_path / "m.csv").read_bytes().decode("utf-8")
+    assert not [letter for letter in written if letter != "\n" and not letter.isprintable()]
+
+
+def test_how_a_hidden_character_is_written(tmp_path, make):
+    write_metrics(tmp_path / "m.csv", [make.estimate(subset="\x1b[0m\u202e", scorer="C:\\data\\x1b")])
+    row = (tmp_path / "m.csv").read_text(encoding="utf-8").splitlines()[1]
+    assert row.startswith(r"sugarcrepe,\x1b[0m\u202e,,C:\data\x5cx1b,")  # a plain backslash stays as it is
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(text=st.text(st.characters() | st.sampled_from("\\xuU05c1b\x1b\u202e'\""), max_size=12))
 def test_any_text_comes_back(tmp_path_factory, make, text):
     path = tmp_path_factory.mktemp("any") / "m.csv"
     item = make.estimate(subset=text, signature=text)

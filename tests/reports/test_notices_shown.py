@@ -125,3 +125,16 @@ def test_source_cost_and_set_up_are_shown_on_every_page(make, show):
             *("4d39598, with changes that are not committed", "in full in record.json", "float32"),
         ):
             assert words in page
+
+
+def test_what_could_not_be_scored_is_counted_with_the_reasons(make):
+    facts = make.contestant(unscored=40, reasons={"not finite": 3, "no words": 37})
+    record = make.record(contestants={"length": facts})
+    record["benchmark"]["n"] = 80
+    assert notices(record, [make.estimate(scorer="length")]) == [
+        "length: 40 of 80 instances could not be scored and are left out, not counted as wrong; commonest reasons, "
+        "with their instances: no words (37), not finite (3)."
+    ]
+    record["contestants"]["length"] = make.contestant(unscored=1)
+    (told,) = notices(record, [make.estimate(scorer="length")])
+    assert told == "length: 1 of 80 instances could not be scored and is left out, not counted as wrong."

@@ -1,6 +1,10 @@
+import json
+import shlex
+
 import pytest
 
-from reports.scrub import REMOVED, is_secret_key, scrub_config, scrub_values
+from reports.record import RunFolder
+from reports.scrub import REMOVED, is_secret_key, scrub_config, scrub_echo, scrub_override, scrub_text, scrub_values
 
 SECRET = ["api_key", "API_KEY", "apiKey", "x-api-key", "openai_api_key", "token", "hf_token", "HF_TOKEN", "authToken"]
 SECRET += ["access_token", "hftoken", "password", "db_Password", "passwd", "client_secret", "Authorization", "bearer"]
@@ -75,3 +79,75 @@ def test_keys_are_never_dropped_from_data():
     assert scrub_values({"n_by_subset": {"token": 5, "password": 2}}, {}) == {
         "n_by_subset": {"token": 5, "password": 2}
     }
+
+
+@pytest.mark.parametrize(
+    ("word", "wanted"),
+    [
+        ("+a.b.api_key=s3cr3t x", "+a.b.api_key=[removed]"),
+        ("m.api_key=s3,cr", "m.api_key=[removed]"),
+        ("m.api_key=[s3,{a:s4}]", "m.api_key=[removed]"),
+        ("model.credentials.user=s3", "model.credentials.user=[removed]"),
+        ("model={x:{api_key:s3 s4},n:1}", "model={x:{api_key:[removed]},n:1}"),
+        ("x=[{token:s3},{token:[s4,s5]},b]", "x=[{token:[removed]},{token:[removed]},b]"),
+        (r"x={password:'it\'s, s3',n:1}", "x={password:[removed],n:1}"),
+        ("x=y.start_token=<s>", "x=y.start_token=<s>"),
+        ("engine.tokens_per_batch=512", "engine.tokens_per_batch=512"),
+        ("model.token=null", "model.token=null"),
+        ("benchmark.path='a b, c.csv'", "benchmark.path='a b, c.csv'"),
+    ],
+)
+def test_a_word_of_the_command_line_loses_the_whole_secret(word, wanted):
+    assert scrub_override(word, {}) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run 'api_key=[s3,s3 s3]' seed=1",
+        "run 'api_key='\"'\"'s3 s3'\"'\"'' seed=1",
+        "Client(api_key='s3 s3', seed=1)",
+        "#0 : model.api_key=s3,s3 seed=1",
+        '{"api_key": ["s3", "s3"], seed=1}',
+    ],
+)
+def test_a_secret_that_holds_brackets_blanks_or_quotes_goes_whole(text):
+    found = scrub_text(text, {})
+    assert "s3" not in found
+    assert "seed=1" in found
+
+
+def test_a_string_under_a_secret_key_goes_and_counts_of_tokens_stay():
+    signature = {"api_key": "s3cr3t", "token": "s3cr3t", "password": "s3cr3t", "api_keys": ["s3cr3t"]}
+    kept = {"tokenizer": "bpe", "tokenizer_sha256": "00ff", "tokens_per_batch": "8192", "start_token": "<s>"}
+    kept |= {"end_token": "</s>", "tokens": 3, "token": 5}
+    assert scrub_values(signature, {}) == {**dict.fromkeys(signature, REMOVED), "api_keys": [REMOVED]}
+    assert scrub_values(kept, {}) == kept
+
+
+def test_the_working_folder_is_no_password(tmp_path):
+    folder = str(tmp_path)
+    environment = {"PWD": folder, "OLDPWD": "/no/longer/there", "SECRETS_DIR_TOKEN": folder, "DB_PWD": "s3cr3t77"}
+    assert scrub_text(f"{folder}/x and /no/longer/there", environment) == f"{folder}/x and /no/longer/there"
+    assert scrub_text("s3cr3t77", environment) == REMOVED
+    assert scrub_text("y" * 5000, {"A_TOKEN": "y" * 5000}) == REMOVED  # too long for a path
+
+
+def test_a_message_that_repeats_the_command_line_repeats_no_secret():
+    words = ["run", "model.api_key=abc def", "seed=x"]
+    text = "no viable alternative at 'abc def'; got model.api_key=abc def seed=x"
+    assert scrub_echo(text, words) == f"no viable alternative at '{REMOVED}'; got model.api_key={REMOVED} seed=x"
+
+
+def test_the_command_of_a_record_is_scrubbed_word_by_word(tmp_path, make):
+    command = shlex.join(["audits", "run", "model={api_key: s3 s3, n: 1}", "model.token=s3 s3", "seed=1"])
+    with RunFolder.open(tmp_path, "x") as folder:
+        folder.begin(make.record(command=command))
+    found = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))["command"]
+    assert shlex.split(found) == [
+        "audits",
+        "run",
+        "model={api_key: [removed], n: 1}",
+        "model.token=[removed]",
+        "seed=1",
+    ]
