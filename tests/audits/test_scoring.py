@@ -135,7 +135,7 @@ def test_reasons_are_counted_by_instance_and_the_commonest_are_kept() -> None:
 
     scorer = Mute(TEXT)
     cells = score(scorer, [make(str(k), 1, 2) for k in range(10)], None, seed=42, chunk=3)
-    facts = contestant_facts(Contestant(scorer, "blind"), cells, [], "short")
+    facts = contestant_facts(Contestant("blind", scorer), cells, [], "short")
     assert facts["unscored"] == 8
     # 0 to 2 have no words; 3 to 7 have an odd token each, of which the first four find room among the five
     odd = {f"odd token {k} (api_key=[removed])": 1 for k in (3, 4, 5, 6)}
