@@ -2,7 +2,7 @@
 
     python tests/speed/likelihood.py [--captions 2000] [--rounds 2] [--whole]
 
-The peer is `IncrementalLMScorer.sequence_score` in fp32 at the best of three batch sizes (chosen on a few hundred
+The peer is `IncrementalLMScorer.sequence_score` in fp32 at the best of three batch sizes (chosen on a hundred
 captions). Ours is the whole path, from captions through tokens, trees, model and cache file to columns, in fp32 and in
 mixed. The contestants take turns and each one's best round counts. `--whole` adds all of SugarCrepe in both modes, each
 in a process of its own.
@@ -176,7 +176,7 @@ def compare(count: int, rounds: int) -> None:
     captions = distinct(pairs)
     exact, mixed = Ours("float32", pairs), Ours("mixed", pairs)
     peer, model, top = Peer(exact), exact.scorer._model, peak()
-    size = peer.best_size(captions[:256])
+    size = peer.best_size(captions[:96])
     seconds: dict[str, list[float]] = {"minicons": [], "ours, float32": [], "ours, mixed": []}
     theirs: list[float] = []
     for _ in range(rounds):
