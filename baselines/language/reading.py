@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from baselines.engine.memory import is_memory_error
 from baselines.engine.plan import by_size
 from baselines.language import scoring
+from baselines.language.heap import keep_freed_memory
 from baselines.language.packing import tree
 from baselines.language.rounding import RoundedProducts
 from baselines.language.rows import Row
@@ -45,6 +46,8 @@ class Reader:
     def __init__(self, model: Any, device: torch.device, budget: int) -> None:
         self.model, self.device, self.budget = model, device, budget
         self.packing = "padded batches (not checked)"
+        if device.type == "cpu":
+            keep_freed_memory()
 
     def check(self, rows: Sequence[Row]) -> None:
         """Decide how to read, by reading a few of the rows both ways.
