@@ -135,4 +135,6 @@ def test_rows_in_the_documented_format_become_sound_instances(name, tmp_path):
 def test_released_rows_become_sound_instances_in_the_expected_number(name, present):
     mine = build(name, *present)
     check_instances(mine)
-    assert preflight(mine, mine.card.expected).notices == ()
+    found = preflight(mine, mine.card.expected)
+    assert dict(found.subsets) == dict(mine.card.expected)
+    assert found.notices == ()
