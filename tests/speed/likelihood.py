@@ -23,10 +23,11 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,10 +82,17 @@ def candidates(pairs: Sequence[Pair]) -> list[Candidates]:
     return [Candidates(str(n), (ImageRef.absent(),), pair) for n, pair in enumerate(pairs)]
 
 
-def timed(function: Callable[[], object]) -> float:
-    started = time.perf_counter()
+class Spent(NamedTuple):
+    """Hold the seconds on the wall, and those that the process had on a core: the latter hold on a busy machine."""
+
+    wall: float
+    core: float
+
+
+def timed(function: Callable[[], object]) -> Spent:
+    wall, core = time.perf_counter(), time.process_time()
     function()
-    return time.perf_counter() - started
+    return Spent(time.perf_counter() - wall, time.process_time() - core)
 
 
 def peak() -> float:
@@ -92,7 +100,7 @@ def peak() -> float:
     best = 0.0
     for size in (1024, 1536, 2048, 3072):
         a, b = torch.randn(size, size), torch.randn(size, size)
-        best = max(best, 2 * size**3 / min(timed(lambda a=a, b=b: a @ b) for _ in range(6)))
+        best = max(best, 2 * size**3 / min(timed(lambda a=a, b=b: a @ b).wall for _ in range(6)))
     return best
 
 
@@ -121,33 +129,37 @@ class Peer:
     def __init__(self, folder: Path) -> None:
         self.process = multiprocessing.get_context("spawn").Pool(1, _load_peer, (str(folder),))
 
-    def __call__(self, captions: Sequence[str], size: int) -> tuple[float, list[float]]:
+    def __call__(self, captions: Sequence[str], size: int) -> tuple[Spent, list[float]]:
         """Return the seconds that it took, and the sums."""
         return self.process.apply(_peer, (list(captions), size))
 
     def best_size(self, captions: Sequence[str]) -> int:
         self(captions[:32], 32)
-        rates = {size: len(captions) / self(captions, size)[0] for size in SIZES}
+        rates = {size: len(captions) / self(captions, size)[0].core for size in SIZES}
         said = ", ".join(f"{size}: {rate:.1f}" for size, rate in rates.items())
-        say(f"minicons, captions a second by batch size: {said}")
+        say(f"minicons, captions a second on a core by batch size: {said}")
         return max(rates, key=rates.__getitem__)
 
 
 def _load_peer(folder: str) -> None:
     """Load the peer, in its process."""
     warnings.simplefilter("ignore")
+    transformers.utils.logging.disable_progress_bar()
     from minicons.scorer import IncrementalLMScorer
 
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     _peers.append(IncrementalLMScorer(model, "cpu", tokenizer=AutoTokenizer.from_pretrained(folder)))
 
 
-def _peer(captions: list[str], size: int) -> tuple[float, list[float]]:
-    started, found = time.perf_counter(), []
-    for start in range(0, len(captions), size):
-        part = captions[start : start + size]
-        found += _peers[0].sequence_score(part, reduction=lambda x: x.sum(0).item(), bos_token=True)
-    return time.perf_counter() - started, found
+def _peer(captions: list[str], size: int) -> tuple[Spent, list[float]]:
+    found: list[float] = []
+
+    def score() -> None:
+        for start in range(0, len(captions), size):
+            part = captions[start : start + size]
+            found.extend(_peers[0].sequence_score(part, reduction=lambda x: x.sum(0).item(), bos_token=True))
+
+    return timed(score), found
 
 
 _peers: list[Any] = []
@@ -191,7 +203,7 @@ def compare(count: int, rounds: int) -> None:
     exact, mixed = Ours("float32", pairs), Ours("mixed", pairs)
     peer, model, top = Peer(exact.scorer._found.folder), exact.scorer._model, peak()
     size = peer.best_size(captions[:96])
-    seconds: dict[str, list[float]] = {"minicons": [], "ours, float32": [], "ours, mixed": []}
+    seconds: dict[str, list[Spent]] = {"minicons": [], "ours, float32": [], "ours, mixed": []}
     theirs: list[float] = []
     for _ in range(rounds):
         seconds["ours, float32"].append(timed(exact))
@@ -199,18 +211,21 @@ def compare(count: int, rounds: int) -> None:
         seconds["minicons"].append(spent)
         seconds["ours, mixed"].append(timed(mixed))
         top = max(top, peak())
-    best = {name: min(times) for name, times in seconds.items()}
+    peer.process.terminate()
+    peer.process.join()
+    best = {name: Spent(*(min(part) for part in zip(*turns, strict=True))) for name, turns in seconds.items()}
     rows = exact.rows()
     tokens, operations = work_of(model, rows, exact.scorer._budget)
     every = sum(len(row.ids) for row in rows)
     threads, load = torch.get_num_threads(), os.getloadavg()[0]
     say(f"{len(captions)} captions, {len(pairs)} pairs, {threads} threads, load {load:.1f}")
     for name, value in best.items():
-        all_rounds = ", ".join(f"{time:.1f}" for time in seconds[name])
-        say(f"  {name}: {value:.1f} s (rounds {all_rounds}), {best['minicons'] / value:.2f} times minicons' speed")
+        faster = best["minicons"].wall / value.wall, best["minicons"].core / value.core
+        say(f"  {name}: {value.wall:.1f} s on the wall, {value.core:.1f} s on a core")
+        say(f"    {faster[0]:.2f} and {faster[1]:.2f} times minicons' speed")
     say(f"  minicons at batch size {size}")
     say(f"  tokens in all {every}, computed by ours {tokens}, {every / tokens:.2f} times fewer")
-    rate = operations / best["ours, float32"]
+    rate = operations / best["ours, float32"].wall
     say(f"  peak of fp32 products {top / 1e9:.0f} GFLOP/s; ours reaches {rate / 1e9:.0f}, a share of {rate / top:.2f}")
     say(f"  facts of mixed: {mixed.scorer.facts}")
     agreement(model, (exact, mixed), theirs)
@@ -239,7 +254,7 @@ def agreement(model: torch.nn.Module, ours: tuple[Ours, Ours], theirs: Sequence[
 def whole(dtype: str) -> None:
     pairs = real_pairs()
     ours = Ours(dtype, pairs)
-    seconds = timed(ours)
+    seconds = timed(ours).wall
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     say(f"  {dtype}: {len(distinct(pairs))} captions in {seconds:.1f} s, peak memory {memory:.2f} GiB")
     say(f"  facts: {ours.scorer.facts}")
