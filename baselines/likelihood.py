@@ -93,7 +93,7 @@ class Likelihood:
         revision: str | None = None,
         dtype: str = "float32",
         device: str = AUTO,
-        tokens_per_batch: int = 256,
+        tokens_per_batch: int = 384,
         end_token: bool = False,
         start: str = AUTO,
         name: str | None = None,
