@@ -5,19 +5,19 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from baselines.schema import Scorer
 from benchmarks.errors import InputError, near
 from benchmarks.schema import Benchmark
+from reports.schema import Kind
 
-Kind = Literal["blind", "model"]
 # Options of a benchmark that the runner, not the parser, acts on.
 _RUNNERS = ("name", "missing", "limit")
 
 
 class Contestant(NamedTuple):
-    """Name a scorer and say whether it is a blind baseline or a model under audit."""
+    """Name a scorer and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
 
     kind: Kind
     scorer: Scorer

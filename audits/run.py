@@ -6,9 +6,8 @@ import logging
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from hydra.core.hydra_config import HydraConfig
@@ -17,21 +16,19 @@ from omegaconf import DictConfig
 from audits import __version__, load, recording, rerender, tables
 from audits.checks import checked, refuse_changed_data
 from audits.config import identity, output_folder, plain
+from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
 from audits.findings.word_order import order_only
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
-from audits.scoring import Cells, score
+from audits.measured import Measured
 from audits.statistics.estimates import Estimates, estimates
-from audits.statistics.outcomes import Outcome, outcomes
 from audits.status import Exit
-from baselines.engine import Counts, Engine
 from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
 from reports import endings
 from reports.examples import Example
-from reports.progress import ConsoleProgress
 from reports.record import RunFolder, read
 from reports.schema import Record
 
@@ -62,14 +59,6 @@ class Inputs(NamedTuple):
     panel: list[Contestant]
     checked: Preflight
     roster: Roster
-
-
-class Scores(NamedTuple):
-    """Hold what one contestant measured, and what the engine counted for it."""
-
-    contestant: Contestant
-    cells: Cells
-    counts: list[Counts]
 
 
 def job(cfg: DictConfig) -> Exit:
@@ -106,22 +95,21 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("instances"):
         folder.table("instances", tables.instances(inputs.dataset))
     with clock.step("score"):
-        scored = _score(values, inputs)
-        folder.table("scores", tables.scores(scored, inputs.roster))
-    with clock.step("outcomes"):
-        tolerance = values["statistics"]["tie_tolerance"]
-        results = _outcomes(inputs, scored, tolerance)
-        folder.table("outcomes", tables.outcomes(scored, inputs.roster, tolerance=tolerance))
+        measured = list(measure(inputs.panel, inputs.dataset, inputs.roster, values))
+        folder.table("scores", tables.scores(measured, inputs.roster))
+        folder.table("outcomes", tables.outcomes(measured, inputs.roster))
     with clock.step("estimates"):
-        found = _estimates(values, inputs, results, scored)
+        found = _estimates(values, inputs, measured)
     record["contestants"] = {
-        one.contestant.scorer.name: recording.contestant_facts(*one, _short(inputs, one.contestant)) for one in scored
+        one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
     }
     record["notices"] += [f"The tag {tag} has too many values for a table of its own." for tag in found.skipped_tags]
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
-    folder.finish(record, found.rows, order_only(inputs.dataset))
+    folder.finish(
+        record, found.rows, [*order_only(inputs.dataset), *(note for one in measured for note in one.findings)]
+    )
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:
@@ -163,40 +151,6 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
     }
 
 
-def _score(values: Mapping[str, Any], inputs: Inputs) -> list[Scores]:
-    """Run every contestant over the same instances."""
-    scored = []
-    cache = Path(values["paths"]["cache"]) / "scores.sqlite"
-    for one in inputs.panel:
-        with Engine(cache, ConsoleProgress()) as engine, _named(one):
-            cells = score(one.scorer, inputs.dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
-            scored.append(Scores(one, cells, list(engine.counts.values())))
-    return scored
-
-
-@contextmanager
-def _named(contestant: Contestant) -> Iterator[None]:
-    """Let a fault say in which contestant it happened."""
-    try:
-        yield
-    except Exception as error:
-        kind = type(contestant.scorer)
-        error.add_note(f"while scoring with {contestant.scorer.name} ({kind.__module__}.{kind.__qualname__})")
-        raise
-
-
-def _outcomes(inputs: Inputs, scored: list[Scores], tolerance: float) -> dict[str, dict[str, Outcome]]:
-    """Return the outcomes of every scorer column by metric."""
-    roster = inputs.roster
-    return {
-        one.full_name(column): outcomes(
-            cells.grids(column, roster.shapes), roster.golds, sees=one.scorer.sees, tolerance=tolerance
-        )
-        for one, cells, _ in scored
-        for column in one.scorer.columns
-    }
-
-
 def _examples(benchmark: Benchmark) -> list[Example]:
     """Return a few pairs to look at, where the benchmark can show some."""
     shown = benchmark.examples() if isinstance(benchmark, ShowsExamples) else []
@@ -209,20 +163,13 @@ def _short(inputs: Inputs, contestant: Contestant) -> str:
     return recording.short_signature(contestant.scorer.signature, data)
 
 
-def _estimates(
-    values: Mapping[str, Any], inputs: Inputs, results: Mapping[str, Mapping[str, Outcome]], scored: list[Scores]
-) -> Estimates:
+def _estimates(values: Mapping[str, Any], inputs: Inputs, measured: Sequence[Measured]) -> Estimates:
     """Return the estimates of every column and metric, each with the short form of its signature."""
     options = values["statistics"]
-    signatures = {
-        one.contestant.full_name(column): _short(inputs, one.contestant)
-        for one in scored
-        for column in one.contestant.scorer.columns
-    }
     return estimates(
-        results,
+        {name: by_metric for one in measured for name, by_metric in one.outcomes.items()},
         inputs.roster.labels,
-        signatures=signatures,
+        signatures={name: _short(inputs, one.contestant) for one in measured for name in one.outcomes},
         draws=options["bootstrap"],
         seed=options["seed"],
         confidence=options["level"],

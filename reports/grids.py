@@ -12,7 +12,11 @@ from reports.schema import Estimate, Record
 from reports.text import MISSING, count, percent, short_percent, visible
 
 COUNTS = ("ties", "n", "clusters", "unscored")
-SECTIONS = {"blind": "blind baselines", "model": "models under audit"}
+SECTIONS = {
+    "blind": "zero-shot blind baselines",
+    "trained": "baselines trained on the benchmark",
+    "model": "models under audit",
+}
 _SHOWN_TAG_VALUES = 40
 
 

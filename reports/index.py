@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from reports.schema import ContestantFacts, Estimate, Record
+from reports.schema import ContestantFacts, Estimate, Kind, Record
 from reports.text import bounds, decimal, percent
 
 Unit = Literal["%", "points", ""]
 POOLED, MACRO = "all", "macro"
+KINDS: tuple[Kind, ...] = ("blind", "trained", "model")
 SANITY = "constant"
 # Both directions of one cue: the second name of each pair is the first one turned round.
 OPPOSITE = {
@@ -80,7 +81,7 @@ class Contestant(NamedTuple):
     scorer: str
     owner: str
     column: str
-    kind: Literal["blind", "model"]
+    kind: Kind
     sees: frozenset[str]
 
     @property
@@ -103,7 +104,7 @@ class Index:
         owners = _owners(record["contestants"])
         single = [estimate for estimate in estimates if not estimate.against]
         found = [_contestant(scorer, owners) for scorer in _distinct(estimate.scorer for estimate in single)]
-        self.contestants = sorted(found, key=lambda item: item.kind == "model")
+        self.contestants = sorted(found, key=lambda item: KINDS.index(item.kind))
         self.subsets = [name for name in _distinct(item.subset for item in single) if name not in (POOLED, MACRO)]
         order = list(MEASURES)
         metrics = _distinct(item.metric for item in single)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, NotRequired, Self, cast, get_origin, get_type_hints
 
 import pandas as pd
 
@@ -32,7 +32,10 @@ __all__ = ["Run", "RunFolder", "config_digest", "read", "render_again"]
 
 State = Literal["new", "unfinished", "finished"]
 RECORD, METRICS, FINDINGS = "record.json", "metrics.csv", "findings.json"
-_REQUIRED = sorted(Record.__required_keys__)
+# Annotations are text here, so `__required_keys__` does not know which keys may be absent.
+_REQUIRED = sorted(
+    key for key, kind in get_type_hints(Record, include_extras=True).items() if get_origin(kind) is not NotRequired
+)
 # What may stand in a new folder before the run begins: the launcher's own files and what a killed run left behind.
 _OURS = re.compile(rf"\.hydra|[^/]*\.log|{re.escape(files.LOCK)}|{re.escape(files.TEMPORARY)}.*|\.DS_Store")
 
