@@ -30,7 +30,7 @@ def noise(difference: Floats, clusters: Ints) -> Noise:
     """Return the standard error that a mean of differences would have if the mean were 0.
 
     error^2 = deff mean(d^2) / n, and deff = max(1, v_c / v_r) with v_c the linearised variance of the mean by cluster,
-    c / (c - 1) sum_k (S_k - n_k m)^2 / n^2, and v_r = sum_i (d_i - m)^2 / n^2. For credits of 0 and 1 on pairs
+    c / (c - 1) sum_k (S_k - n_k m)^2 / n^2, and v_r the same with every row a cluster. For credits of 0 and 1 on pairs
     mean(d^2) is 1/4 whatever they are; ties make it smaller.
 
     Args:
@@ -39,8 +39,8 @@ def noise(difference: Floats, clusters: Ints) -> Noise:
 
     Source: kish1965, ch. 8 (design effect).
 
-    >>> noise(np.array([0.5, 0.5, -0.5, -0.5]), np.array([0, 0, 1, 1])).design
-    4.0
+    >>> round(noise(np.array([0.5, 0.5, -0.5, -0.5]), np.array([0, 0, 1, 1])).design, 3)
+    3.0
     """
     column = cluster_sums(difference, clusters)
     kept = difference[~np.isnan(difference)]
@@ -48,7 +48,7 @@ def noise(difference: Floats, clusters: Ints) -> Noise:
     if c < 2:
         return Noise(nan, nan, c)
     by_cluster = c / (c - 1) * float(((column.sums - column.counts * column.value) ** 2).sum())
-    by_row = float(((kept - column.value) ** 2).sum())
+    by_row = n / (n - 1) * float(((kept - column.value) ** 2).sum())
     design = max(1.0, by_cluster / by_row) if by_row > 1e-12 * n else 1.0
     return Noise(sqrt(design * float((kept**2).mean()) / n), design, c)
 
