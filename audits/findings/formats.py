@@ -26,6 +26,14 @@ def _invisible(text: str) -> bool:
     )
 
 
+def _is_nfc(text: str) -> bool:
+    return text.isascii() or unicodedata.is_normalized("NFC", text)
+
+
+def _ends(text: str) -> bool:
+    return text.rstrip().endswith(".")
+
+
 class _Mark(NamedTuple):
     """Describe what a caption can bear: a name, words for it, how to see it, whether it is a fault in itself."""
 
@@ -53,14 +61,6 @@ MARKS = (
     _Mark("final_stop", "the text ends with a full stop, outer white space aside", _ends, False),
     _Mark("capital_start", "the text starts with a capital letter", lambda text: text.lstrip()[:1].isupper(), False),
 )
-
-
-def _is_nfc(text: str) -> bool:
-    return text.isascii() or unicodedata.is_normalized("NFC", text)
-
-
-def _ends(text: str) -> bool:
-    return text.rstrip().endswith(".")
 
 
 @dataclass(slots=True)
