@@ -64,7 +64,7 @@ class WordOrder:
         ceiling = order_blind_ceiling(share)
         return Finding(
             kind="order_only_pairs",
-            severity=self._thresholds.distance(1 - ceiling),
+            severity=self._thresholds.distance(share / 2),  # what the ceiling takes away
             sentence=(
                 f"{count.same:,} of {count.pairs:,} pairs are made of the same words in another order: a scorer blind "
                 f"to word order cannot exceed {100 * ceiling:.1f} %."
