@@ -19,7 +19,9 @@ def test_cliffs_delta_is_its_definition(first, second):
 
 
 def test_differences_by_hand(look, make):
-    [found] = look([make(0, "a cat", "a big cat"), make(1, "one two three", "x"), make(2, "ab", "cd")])["length_difference"]
+    [found] = look([make(0, "a cat", "a big cat"), make(1, "one two three", "x"), make(2, "ab", "cd")])[
+        "length_difference"
+    ]
     # words 2 3 1 against 3 1 1: differences -1, 2, 0, mean 1/3
     # delta: 2 beats 1, 1 (+2) and loses to 3 (-1); 3 ties 3, beats 1, 1 (+2); 1 loses to 3 (-1): 2 / 9
     # shorter: 1, 0, 1/2
@@ -48,7 +50,12 @@ def test_severity_needs_both_a_distance_and_enough_pairs(look, make):
         return look(rows)["length_difference"][0].severity
 
     # 4 of 4: Wilson from .510; 10 of 10: from .722. 60 of 100: from .502; 70 of 100: from .604
-    assert [severity(*args) for args in [(4, 4), (10, 10), (60, 100), (70, 100)]] == ["info", "warning", "info", "warning"]
+    assert [severity(*args) for args in [(4, 4), (10, 10), (60, 100), (70, 100)]] == [
+        "info",
+        "warning",
+        "info",
+        "warning",
+    ]
     # 550 of 1000: from .519; 560: from .529; and the same in the other direction
     assert [severity(k, 1000) for k in (550, 560, 440)] == ["info", "notice", "notice"]
 
