@@ -1,17 +1,25 @@
 """Format faults, copies, contradictions and cuts: by hand, against slow definitions, and on awkward data."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
+from audits.findings.collect import caption_findings
 from audits.findings.schema import Thresholds, Worst, read
 from audits.findings.truncation import MARKS, _surely_fits
 from baselines.language.clip_bpe import ClipBpe
 from benchmarks.errors import InputError
 from benchmarks.images import ImageRef
 from benchmarks.schema import Instance
+from benchmarks.sources import card
+from benchmarks.sugarcrepe import SugarCrepe
 
+CONF = Path(__file__).resolve().parents[2] / "conf"
 LONG = " ".join(["very"] * 90)
 
 
@@ -202,8 +210,6 @@ def test_no_instance_one_instance_and_instances_with_one_caption(look, make):
 
 
 def test_instances_are_read_once(thresholds, make):
-    from audits.findings.collect import caption_findings
-
     rows = iter([make(place, f" a{place}", "b") for place in range(50)])
     found = caption_findings(rows, thresholds)
     assert next(rows, None) is None
@@ -236,3 +242,32 @@ def test_a_wrong_threshold_is_named(shipped, changed, where):
 def test_an_unknown_threshold_has_a_near_match(shipped):
     with pytest.raises(InputError, match="alpha"):
         Thresholds.read(shipped | {"alhpa": 0.1})
+
+
+def test_a2_findings_name_the_keys_of_the_release_and_not_positions(look, tmp_path):
+    keys = {"0": "a cat", "2": "a dog", "10": " a cow"}
+    rows = {key: {"filename": f"{key}.jpg", "caption": text, "negative_caption": "a pig"} for key, text in keys.items()}
+    (tmp_path / "swap_obj.json").write_text(json.dumps(rows), encoding="utf-8")
+    conf = OmegaConf.to_container(OmegaConf.load(CONF / "benchmark" / "sugarcrepe.yaml"))
+    found = look(SugarCrepe(card=card(conf["card"]), root=tmp_path, subsets="swap_obj"))
+    assert found["outer_white_space"][0].instances == ("swap_obj:10",)
+
+
+def test_a12_every_positive_is_held_against_every_foil(look, make):
+    found = look([make("x", ("a cat", "a kitten"), ("a dog", "A Kitten."))])
+    assert found["same_words_in_order"][0].instances == ("x",)
+    assert found["final_stop"][0].sentence.startswith("In 0 of 2 positives and 1 of 2 foils ")
+
+
+def test_no_sentence_repeats_a_caption(look, make):
+    hostile = [
+        "\x1b]0;owned\x07 [bold red]x[/] ",
+        "<img src=x onerror=alert(1)>",
+        "\u202eevil\ud800",
+        "{{7*7}} ${jndi}",
+    ]
+    rows = [make(place, hostile[place % 4], f"{hostile[(place + 1) % 4]} foil", image="i") for place in range(40)]
+    for findings in look(rows, words=50).values():
+        for finding in findings:
+            assert not set("<>{}$\x1b\x07\u202e\ud800") & set(finding.sentence)
+            assert finding.sentence.isprintable()
