@@ -42,6 +42,7 @@ class _Word:
 class _Count:
     n: int = 0
     sides: Sides = field(default_factory=Sides)
+    clusters: set[str] = field(default_factory=set)
     words: dict[str, _Word] = field(default_factory=dict)
 
 
@@ -66,6 +67,7 @@ class Artefacts:
         count = self._counts.setdefault(reading.instance.subset, _Count())
         count.n += 1
         count.sides.add(reading)
+        count.clusters.add(reading.instance.cluster)
         place = len(self._ids)
         self._ids.append(reading.instance.id)
         one_sided(reading, count.words, place)
@@ -85,7 +87,7 @@ class Artefacts:
             ((word, one) for word, one in tested.items() if abs(one.z) > limit),
             key=lambda item: (-abs(item[1].z), item[0]),
         )
-        worst = max((self._distance(one, count.n) for _, one in strong), default=0.0)
+        worst = max((self._distance(one, count) for _, one in strong), default=0.0)
         severity = self._thresholds.distance(worst)
         named = strong[: self._thresholds.words]
         return Finding(
@@ -98,9 +100,9 @@ class Artefacts:
         )
 
     @staticmethod
-    def _distance(one: _Word, n: int) -> float:
+    def _distance(one: _Word, count: _Count) -> float:
         """Return how far from one half a scorer gets that knows this word alone: ties wherever it says nothing."""
-        return Lean(n / 2 + one.lean / 2, n).distance
+        return Lean((count.n + one.lean) / 2, count.n).distance(len(count.clusters))
 
     def _sentence(self, tested: int, strong: int, named: list[tuple[str, _Word]], count: _Count) -> str:
         thresholds = self._thresholds

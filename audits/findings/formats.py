@@ -79,6 +79,7 @@ class _Total:
     foils: int = 0
     instances: int = 0
     sides: Sides = field(default_factory=Sides)
+    clusters: set[str] = field(default_factory=set)
 
 
 class Formats:
@@ -102,6 +103,7 @@ class Formats:
         self._total.foils += len(reading.foils)
         self._total.instances += 1
         self._total.sides.add(reading)
+        self._total.clusters.add(reading.instance.cluster)
         for mark, count in zip(MARKS, self._counts, strict=True):
             positives, foils = _bearing(mark, reading.positives), _bearing(mark, reading.foils)
             if positives or foils:
@@ -130,7 +132,7 @@ class Formats:
     def _finding(self, mark: _Mark, count: _Count) -> Finding:
         total, (one, other) = self._total, self._total.sides.many
         lean = Lean((total.instances + count.lean) / 2, total.instances)
-        severity = self._thresholds.leaning(lean)
+        severity = self._thresholds.distance(lean.distance(len(total.clusters)))
         if mark.kind == "empty_captions":
             severity = "warning"
         return Finding(

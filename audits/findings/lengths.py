@@ -67,6 +67,7 @@ class _Unit:
 class _Count:
     worst: Worst
     sides: Sides = field(default_factory=Sides)
+    clusters: set[str] = field(default_factory=set)
     units: dict[str, _Unit] = field(default_factory=lambda: {name: _Unit() for name in _UNITS})
 
 
@@ -90,6 +91,7 @@ class Lengths:
             return
         count = self._counts.setdefault(reading.instance.subset, _Count(Worst(self._thresholds.shown)))
         count.sides.add(reading)
+        count.clusters.add(reading.instance.cluster)
         differences = [
             count.units[name].add([size(text) for text in reading.positives], [size(text) for text in reading.foils])
             for name, size in _UNITS.items()
@@ -110,7 +112,9 @@ class Lengths:
             values[f"positive_has_fewer_{name}"] = unit.fewer.share
         return Finding(
             kind="length_difference",
-            severity=self._thresholds.distance(max(unit.fewer.distance for unit in count.units.values())),
+            severity=self._thresholds.distance(
+                max(unit.fewer.distance(len(count.clusters)) for unit in count.units.values())
+            ),
             sentence=_sentence(count, values),
             subset=subset,
             instances=count.worst.ids,

@@ -59,10 +59,6 @@ class Thresholds:
             _check(name, values.get(name))
         return cls(**{name: values[name] for name in names})
 
-    def leaning(self, lean: Lean) -> Severity:
-        """Return the severity of a cue that leans to one side."""
-        return self.distance(lean.distance)
-
     def distance(self, distance: float) -> Severity:
         """Return the severity of a distance from what chance gives."""
         return "warning" if distance >= self.warning else "notice" if distance >= self.notice else "info"
@@ -182,8 +178,8 @@ class Lean:
 
     >>> lean = Lean()
     >>> for credit in (1.0, 1.0, 0.5, 1.0): lean.add(credit)
-    >>> lean.share, round(lean.distance, 3)
-    (0.875, 0.0)
+    >>> lean.share, lean.distance(4), round(lean.distance(40), 3)
+    (0.875, 0.0, 0.239)
     """
 
     credit: float = 0.0
@@ -199,12 +195,14 @@ class Lean:
         """Return the mean credit, NaN without instances."""
         return self.credit / self.n if self.n else float("nan")
 
-    @property
-    def distance(self) -> float:
-        """Return how far the near bound of the Wilson interval lies from one half, 0 if the interval holds it."""
+    def distance(self, n_clusters: int) -> float:
+        """Return how far the near bound of the Wilson interval lies from one half, 0 if the interval holds it.
+
+        Instances of one cluster may all agree, so its size is taken to be the number of clusters: never too sure.
+        """
         if not self.n:
             return 0.0
-        low, high, *_ = wilson(self.credit, self.n)
+        low, high, *_ = wilson(self.share * n_clusters, n_clusters)
         return max(low - 0.5, 0.5 - high, 0.0)
 
 

@@ -65,3 +65,11 @@ def test_subsets_are_apart_and_two_images_have_a_base_and_a_foil(look, make, mak
     assert [one.subset for one in found] == ["x", "y"]
     assert "Length of positives minus length of foils" in found[0].sentence
     assert "Length of base captions minus length of foil captions" in found[1].sentence
+
+
+def test_instances_of_one_cluster_do_not_add_certainty(look, make):
+    rows = [make(place, "a", "b c", cluster=f"scene {place % 3}") for place in range(60)]
+    # 3 clusters, all shorter: Wilson at 3 of 3 starts at .438
+    assert look(rows)["length_difference"][0].severity == "info"
+    rows = [make(place, "a", "b c", cluster=f"scene {place % 10}") for place in range(60)]
+    assert look(rows)["length_difference"][0].severity == "warning"
