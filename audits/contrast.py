@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from audits.compared import (
     Entrant,
     Field,
@@ -120,6 +122,10 @@ def _family(
     """Test all of the family."""
     keys: list[Key] = []
     columns: list[ClusterSums] = []
+    skewed: list[bool] = []
+    lopsided = {
+        (one.name, metric): bool(np.any(np.abs(one.outcomes[metric].chance - 0.5) > 1e-9)) for one, metric in sole
+    }
     tests = [
         (one.name, "", metric, deviations(one.outcomes[metric].credit, one.outcomes[metric].chance))
         for one, metric in sole
@@ -131,7 +137,10 @@ def _family(
             if column.n_clusters:
                 keys.append((scorer, against, metric, part.subset))
                 columns.append(column)
-    joint = stepdown(columns, field.n_clusters, alpha=settings.alpha, draws=settings.draws, seed=settings.seed)
+                skewed.append(lopsided.get((scorer, metric), False))
+    joint = stepdown(
+        columns, field.n_clusters, skewed=skewed, alpha=settings.alpha, draws=settings.draws, seed=settings.seed
+    )
     return joint, keys
 
 

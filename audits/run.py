@@ -19,7 +19,7 @@ from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
-from audits.findings.word_order import order_only
+from audits.findings.collect import dataset_findings
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
@@ -108,6 +108,9 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["verdicts"], record["thresholds"] = concluded.verdicts, concluded.thresholds
     if concluded.family is not None:
         record["family"] = concluded.family
+    with clock.step("findings"):
+        signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+        noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
     record["contestants"] = {
         one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
     }
@@ -115,8 +118,9 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
-    noticed = [*order_only(inputs.dataset), *(note for one in measured for note in one.findings)]
-    folder.finish(record, concluded.rows, [*concluded.findings, *noticed])
+    notes = [note for one in measured for note in one.findings]
+    rows, found_notes = [*concluded.rows, *noticed.rows], [*concluded.findings, *noticed.findings, *notes]
+    folder.finish(record, rows, found_notes)
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:

@@ -79,7 +79,9 @@ def family_alarm(scenes: int, columns: int, chance: float, seed: int) -> float:
             for part in range(3)
         ]
         tests += [cluster_sums(credit[:, j] - chance, scene) for j in range(columns)]
-        hits += bool(np.nanmin(stepdown(tests, scenes, draws=DRAWS).adjusted) <= 0.05)
+        hits += bool(
+            np.nanmin(stepdown(tests, scenes, skewed=[chance != 0.5] * len(tests), draws=DRAWS).adjusted) <= 0.05
+        )
     return hits / RUNS
 
 
@@ -125,7 +127,7 @@ def test_verdicts_are_silent_on_null_data(scenes: int, model: float) -> None:
     unsure = float(np.mean([one[-1] == "undecided" for one in found]))
     print(f"\nverdicts, null, model {model}, {scenes} scenes: harmed {alarms:.3f}, pooled undecided {unsure:.3f}")  # noqa: T201
     assert alarms <= 0.05 + slack(0.05, runs)
-    assert scenes > 8 or unsure == 1
+    assert scenes > 8 or unsure + alarms >= 1
 
 
 def test_verdicts_find_what_is_planted() -> None:
