@@ -41,6 +41,7 @@ RULES = (
     Rule("statistics.level", _real(0.5, 1.0, inside=True), "a proportion between 0.5 and 1, both excluded (0.95)"),
     Rule("statistics.tie_tolerance", _real(0.0, float("inf")), "a number, 0 or more"),
     Rule("engine.chunk", _whole(1), "a whole number of instances, 1 or more"),
+    Rule("missing_contestants", lambda value: value in ("error", "skip"), "error or skip"),
     Rule("benchmark.limit", _whole(1, none=True), "a whole number of instances, 1 or more, or null"),
     Rule("benchmark.missing", lambda value: value in ("error", "exclude"), "error or exclude"),
     Rule(
