@@ -83,14 +83,15 @@ class Seq2SeqLikelihood:
         self._tokenizer = HubTokenizer(self._found.folder, name=self._found.name)
         with transformers_errors("configuration", str(self._found.folder)):
             config = transformers.AutoConfig.from_pretrained(self._found.folder, trust_remote_code=False)
-        self._start = getattr(config, "decoder_start_token_id", None)
-        if not config.is_encoder_decoder or self._start is None:
+        start = getattr(config, "decoder_start_token_id", None)
+        if not config.is_encoder_decoder or start is None:
             raise InputError(
                 "not an encoder-decoder with a start token",
                 where=f"model {self._found.name}",
                 got=str(config.model_type),
                 step="use a model such as google/flan-t5-xl, or the baseline `likelihood` for a decoder alone",
             )
+        self._start = int(start)
         self.name = name or f"seq2seq:{self._found.name}"
 
     @cached_property

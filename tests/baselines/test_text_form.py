@@ -147,7 +147,12 @@ def test_names_by_the_rule():
 
 @pytest.mark.parametrize(
     ("given_form", "said"),
-    [("normalized", "did you mean normalised"), ([], "null"), (["raw", "raw"], "each form once"), (3, "raw, normalised")],
+    [
+        ("normalized", "did you mean normalised"),
+        ([], "null"),
+        (["raw", "raw"], "each form once"),
+        (3, "raw, normalised"),
+    ],
 )
 def test_wrong_forms_are_named(given_form, said):
     with pytest.raises(InputError, match=said) as caught:
