@@ -48,7 +48,7 @@ class Acceptability:
     Raises:
         InputError: If the model cannot be had or used, or it has no such label.
 
-    Source: cola; goodcrepe, table 5.
+    Source: cola, textattack; goodcrepe, table 5.
     """
 
     sees: frozenset[Side] = TEXT

@@ -61,7 +61,7 @@ class Seq2SeqLikelihood:
     Raises:
         InputError: If the model cannot be had or used.
 
-    Source: Ours; goodcrepe, table 5, names the model and not how it was asked.
+    Source: Ours; goodcrepe, table 5, names the model (flant5) and not how it was asked.
     """
 
     sees: frozenset[Side] = TEXT
