@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from audits.models.schema import Recorded
 from baselines.schema import Scorer
 from benchmarks.errors import InputError, near
 from benchmarks.schema import Benchmark
@@ -17,10 +18,10 @@ _RUNNERS = ("name", "missing", "limit")
 
 
 class Contestant(NamedTuple):
-    """Name a scorer and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
+    """Name a contestant and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
 
     kind: Kind
-    scorer: Scorer
+    scorer: Scorer | Recorded
 
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
@@ -42,9 +43,10 @@ def contestants(values: Mapping[str, Any]) -> list[Contestant]:
     """
     groups: tuple[tuple[str, Kind], ...] = (("baseline", "blind"), ("model", "model"))
     panel = [
-        Contestant(kind, _scorer(_build(options, f"{group}.{name}"), f"{group}.{name}"))
+        Contestant(kind, _scorer(built, f"{group}.{name}"))
         for group, kind in groups
         for name, options in (values.get(group) or {}).items()
+        for built in _several(_build(options, f"{group}.{name}"))
     ]
     names = [one.full_name(column) for one in panel for column in one.scorer.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -118,8 +120,13 @@ def _target(name: str, where: str) -> Callable[..., Any]:
     return called
 
 
-def _scorer(built: Any, where: str) -> Scorer:
-    if not isinstance(built, Scorer):
+def _several(built: Any) -> list[Any]:
+    """Return the contestants of a leaf: what its target names may return a list of them."""
+    return built if isinstance(built, list) else [built]
+
+
+def _scorer(built: Any, where: str) -> Scorer | Recorded:
+    if not isinstance(built, Scorer | Recorded):
         raise InputError(
             "not a contestant",
             where=where,
