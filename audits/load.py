@@ -23,6 +23,11 @@ class Contestant(NamedTuple):
     kind: Kind
     scorer: Scorer | Recorded
 
+    @property
+    def needs_images(self) -> bool:
+        """Return whether it opens images in this run; what somebody else recorded has already seen them."""
+        return "image" in self.scorer.sees and not isinstance(self.scorer, Recorded)
+
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
         return f"{self.scorer.name}:{column}" if column else self.scorer.name

@@ -121,7 +121,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
         benchmark,
         limit=options["limit"],
         missing=options["missing"],
-        images=any("image" in one.scorer.sees for one in panel),
+        images=any(one.needs_images for one in panel),
     )
     checked = dataset.check()
     return Inputs(options["name"], dataset, coverage, panel, checked, dataset.roster(options["name"]))

@@ -41,7 +41,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
     "t2i_foil": ("t2i_foil", "image_score_c1", "tneg_2i"),
 }  # fmt: skip
 FLAGS = ("correct", "i2t", "t2i", "group", "i2t_base", "i2t_foil", "t2i_base", "t2i_foil")
-# Names of the four similarities in the order of CELLS. `sim_01` is image 0 with caption 1, as CompoSET's tool writes it.
+# Names of the four similarities in the order of CELLS. `sim_01` is image 0 with caption 1, as in CompoSET's tool.
 STYLES = (
     ("c0_i0", "c1_i0", "c0_i1", "c1_i1"),
     ("i0_c0", "i0_c1", "i1_c0", "i1_c1"),

@@ -18,6 +18,7 @@ from benchmarks.errors import InputError, near
 Order = Literal["", "ab", "ba"]
 ORDERS: tuple[Order, ...] = ("ab", "ba")
 MAX_DEPTH = 12  # of nested JSON
+MAX_NAMES = 300  # cells of a row of JSON
 Source = str | Path | Sequence[str | Path] | Mapping[str, str | Path | Sequence[str | Path]]
 IsRow = Callable[[Sequence[str]], bool]
 _FIRST = re.compile(
@@ -181,6 +182,7 @@ class _Walk:
     order: Order
     is_row: IsRow
     found: _Found
+    known: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
     def into(self, value: Any, keys: tuple[str, ...], place: str = "") -> None:
         """Take a value as a row, or look inside it."""
@@ -211,7 +213,14 @@ class _Walk:
             self.found.rows.append(Raw(spot, dict(_flat(row)), keys, self.names, self.order))
 
     def _is_row(self, value: Mapping[str, Any]) -> bool:
-        return self.is_row([name for name, _ in _flat(value)]) and not any(_holds_rows(cell) for cell in value.values())
+        if any(_holds_rows(cell) for cell in value.values()):
+            return False
+        names = tuple(name for name, _ in _flat(value))
+        if len(names) > MAX_NAMES:
+            return False  # a table of rows by key, with all their names joined
+        if names not in self.known:
+            self.known[names] = self.is_row(names)
+        return self.known[names]
 
 
 def _holds_rows(cell: Any) -> bool:

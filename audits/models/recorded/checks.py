@@ -139,9 +139,9 @@ def insensitive(name: str, grids: Grids, targets: Sequence[Target]) -> list[Find
         Finding(
             "image_insensitive",
             "warning" if share >= INSENSITIVE_SHARE else "info",
-            f"{name}: in {int(same.sum()):,} of {len(places):,} 2x2 instances ({100 * share:.1f} %) the same caption has the "
-            f"higher score for both images; another image moves a caption's score by {by_image:.3g} (median), another "
-            f"caption moves an image's by {by_caption:.3g}.",
+            f"{name}: in {int(same.sum()):,} of {len(places):,} 2x2 instances ({100 * share:.1f} %) the same caption "
+            f"has the higher score for both images; another image moves a caption's score by {by_image:.3g} (median), "
+            f"another caption moves an image's by {by_caption:.3g}.",
             instances=tuple(targets[places[number]].id for number in np.flatnonzero(same)[:SHOWN].tolist()),
             values={
                 "same_caption": int(same.sum()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import isnan, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -92,10 +92,10 @@ def from_flags(
     for metric, right in metrics.items():
         chances = [chance_of(metric, target) for target in targets]
         credit = [float(right[place]) if place in right else nan for place in range(len(targets))]
-        missing = [place not in right and chance == chance for place, chance in enumerate(chances)]
+        missing = [place not in right and not isnan(chance) for place, chance in enumerate(chances)]
         found[metric] = outcome(metric, credit, chances, missing)
         for place, target in enumerate(targets):
-            if chances[place] == chances[place]:
+            if not isnan(chances[place]):
                 direction, name = SQUARE.get(metric) or _question(target)
                 word = ("win" if right[place] else "loss") if place in right else UNSCORED
                 rows.append(Row(place, direction, "", name, word, credit[place]))
@@ -131,7 +131,7 @@ def from_picks(
     places = range(len(targets))
     full = [_answered(picks.get(place, {}), orders) for place in places]
     chances = [chance_of("accuracy", target) for target in targets]
-    defined = [chance == chance for chance in chances]
+    defined = [not isnan(chance) for chance in chances]
     missing = [known and not values for known, values in zip(defined, full, strict=True)]
 
     def made(metric: str, chance: Sequence[float], value: Sequence[float]) -> Outcome:

@@ -20,6 +20,7 @@ from benchmarks.schema import Instance, Shape
 Way = Literal["auto", "content", "id", "position"]
 WAYS: tuple[str, ...] = get_args(Way)
 SHOWN = 3
+OTHER_TEXT = "its id belongs to an instance with other captions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +161,15 @@ class _Book:
         place, lost = joined.place.copy(), dict(joined.lost)
         for row, (entry, found) in enumerate(zip(self.entries, joined.place.tolist(), strict=True)):
             target = self.instances[found]
-            if found >= 0 and entry.captions and target.captions:
-                if self._texts(entry.captions) != self._texts(target.captions):
-                    place[row] = -1
-                    lost["its id belongs to an instance with other captions"] = (
-                        lost.get("its id belongs to an instance with other captions", 0) + 1
-                    )
+            told = found >= 0 and bool(entry.captions) and bool(target.captions)
+            if told and self._texts(entry.captions) != self._texts(target.captions):
+                place[row] = -1
+                lost[OTHER_TEXT] = lost.get(OTHER_TEXT, 0) + 1
         return Joined(place, joined.way, lost)
 
     def _join(self, index: Mapping[Hashable, list[int]], keys: Sequence[Sequence[Hashable]], way: str) -> Joined:
-        place, lost = np.full(len(self.entries), -1, dtype=np.int64), defaultdict(int)
+        place = np.full(len(self.entries), -1, dtype=np.int64)
+        lost: dict[str, int] = defaultdict(int)
         for row, wanted in enumerate(keys):
             found = next((hits for key in wanted if (hits := index.get(key))), [])
             if self.subset[row]:

@@ -20,7 +20,6 @@ from audits.models.schema import Recalled
 from baselines.schema import BOTH, Side
 from benchmarks.errors import InputError
 from benchmarks.recordings import entries
-from benchmarks.recordings.entries import Entry
 from benchmarks.recordings.roles import FLAGS, Chosen
 from benchmarks.recordings.rows import Order, Source
 from benchmarks.schema import Instance
@@ -180,7 +179,7 @@ class Run:
         place = next((place for place in taken.rows if is_square(taken.targets[place])), None)
         if place is not None:
             taken.first(place).spot.refuse(
-                f"{what} cannot be read for instance {taken.targets[place].id!r}, which has two images and two captions",
+                f"{what} cannot be read for the 2x2 instance {taken.targets[place].id!r}",
                 told=self._recording.told[:200],
                 expected="similarities (c0_i0 to c1_i1), or flags by direction (i2t, t2i, group)",
                 step="name the columns, for example columns={group: MY_COLUMN, correct: null}",

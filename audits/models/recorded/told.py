@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from audits.models.recorded.joining import Joined, Target
 from audits.models.recorded.picks import Pick
 from audits.models.recorded.taken import Values
+from audits.models.recorded.values import flags
 from audits.statistics.outcomes import Outcome
 from benchmarks.recordings.entries import Recording
 from benchmarks.recordings.rows import Order
@@ -29,7 +30,7 @@ class Told(NamedTuple):
     joined: Joined
     targets: Sequence[Target]
 
-    def facts(self, values: Values[object]) -> dict[str, str | int]:
+    def facts(self, values: Values[Any]) -> dict[str, str | int]:
         """Return how the files were read and joined, and what is missing."""
         rows, without = len(self.recording.entries), self._without()
         found: dict[str, str | int] = {
@@ -38,14 +39,18 @@ class Told(NamedTuple):
             "rows": rows,
             "rows without an instance": rows - self.joined.found,
             "instances without a row": len(without),
-            "rows that repeat another": values.repeated,
-            "instances with conflicting rows": len(values.conflicts),
         }
+        if values.repeated:
+            found["rows that repeat another"] = values.repeated
+        if values.conflicts:
+            found["instances with conflicting rows"] = len(values.conflicts)
+        if own := self._own_flags():
+            found["right by the file's own flags"] = own
         if self.recording.ignored:
             found["not rows"] = ", ".join(self.recording.ignored[:5])
         return found
 
-    def unmatched(self, values: Values[object]) -> list[Finding]:
+    def unmatched(self, values: Values[Any]) -> list[Finding]:
         """Return what is unmatched on either side, and what conflicts."""
         rows = [
             str(entry.spot.row) if len(self.recording.files) == 1 else f"{entry.spot.path.name}, {entry.spot.row}"
@@ -61,7 +66,8 @@ class Told(NamedTuple):
                     "recorded_unmatched",
                     "notice",
                     f"{self.name}: {len(rows):,} of {total:,} rows are about no instance of this run"
-                    f"{f' ({why})' if why else ''}, and {len(without):,} of {len(self.targets):,} instances have no row.",
+                    f"{f' ({why})' if why else ''}, and "
+                    f"{len(without):,} of {len(self.targets):,} instances have no row.",
                     instances=tuple(self.targets[place].id for place in without[:SHOWN]),
                     values={
                         "rows": total,
@@ -76,7 +82,7 @@ class Told(NamedTuple):
                 Finding(
                     "recorded_conflicts",
                     "warning",
-                    f"{self.name}: {len(values.conflicts):,} instances have rows with different values; they are unscored.",
+                    f"{self.name}: {len(values.conflicts):,} instances have rows that differ; they are unscored.",
                     instances=tuple(self.targets[place].id for place in values.conflicts[:SHOWN]),
                     values={"instances": len(values.conflicts)},
                 )
@@ -110,6 +116,18 @@ class Told(NamedTuple):
             )
         ]
 
+    def _own_flags(self) -> str:
+        """Return how many rows of answers the file itself counts as right: it may count unreadable ones as wrong."""
+        roles = self.recording.roles
+        if roles.layout != "answers" or "correct" not in roles.by_role:
+            return ""
+        counts: dict[str, Counter[bool]] = {}
+        for entry in self.recording.entries:
+            right = flags(entry, roles, ["correct"])["correct"]
+            counts.setdefault(entry.order, Counter())[right is True] += 1
+        told = ((f"{order}: " if order else "", found) for order, found in sorted(counts.items()))
+        return ", ".join(f"{order}{found[True]} of {found.total()}" for order, found in told)
+
     def _without(self) -> list[int]:
         """Return the positions of the instances that no row is about."""
         found = set(self.joined.place.tolist())
@@ -118,7 +136,7 @@ class Told(NamedTuple):
 
 def states(picks: Picks) -> dict[str, int]:
     """Return the number of questions by what became of them; empty if nothing was asked."""
-    counts = Counter(one.state for by_order in picks.values() for one in by_order.values())
+    counts: Counter[str] = Counter(one.state for by_order in picks.values() for one in by_order.values())
     return {state: counts[state] for state in STATES} if counts else {}
 
 

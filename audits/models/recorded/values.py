@@ -1,4 +1,4 @@
-"""Read single recorded values: numbers, flags, and the scores of one instance. Whatever is odd is refused or counted."""
+"""Read single recorded values: numbers, flags, the scores of one instance. Whatever is odd is refused or counted."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def flag(cell: Any, spot: files.Spot) -> bool | None:
     text = str(cell).strip().lower() if isinstance(cell, bool | int | float | str) else "?"
     if text in _NONE:
         return None
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    spot.refuse("not a flag", got=cell, expected="1 or 0, true or false, or nothing")
+    if text not in _TRUE and text not in _FALSE:
+        spot.refuse("not a flag", got=cell, expected="1 or 0, true or false, or nothing")
+    return text in _TRUE
 
 
 def grid(entry: Entry, roles: Roles, target: Target) -> NDArray[np.float64]:
