@@ -8,8 +8,11 @@ from typing import Literal, NamedTuple
 
 State = Literal["answered", "unparsed", "empty", "failed"]
 
-_FORM = re.compile(r"\bCHOICE\s*:\s*[*_`\"'(\[]*([A-Za-z0-9]+)\b", re.IGNORECASE)
-_MENTION = re.compile(r"\bCHOICE\s*:", re.IGNORECASE)
+_MARKS = r"[\s*_`\"'(\[]*"
+# The letter ends the phrase: `CHOICE: A bus` has an article, `CHOICE: A or B` names both.
+_FORM = re.compile(rf"\bCHOICE{_MARKS}:{_MARKS}([A-Za-z0-9])(?=[*_`\"')\]\s]*(?:$|[.,;:!\n]))(?!\w)", re.IGNORECASE)
+_MENTION = re.compile(rf"\bCHOICE{_MARKS}:", re.IGNORECASE)
+_ALSO = re.compile(rf"\bCHOICE{_MARKS}:{_MARKS}[A-Za-z0-9]\s*[,;]\s*(?:(?:or|and)\s+)?[A-Z0-9]\s*(?:$|[.,;!\n])")
 _BARE = re.compile(r"[\s*_`\"'(\[]*([A-Za-z0-9])[\s*_`\"')\].:]*")
 
 
@@ -44,7 +47,7 @@ def letter(text: str | None, options: int = 2) -> Answer:
         return FAILED
     if not text.strip():
         return EMPTY
-    named = _FORM.findall(text)
+    named = [] if _ALSO.search(text) else _FORM.findall(text)
     if not named and (bare := _BARE.fullmatch(text)):
         named = [bare[1]]
     elif len(_MENTION.findall(text)) != len(named):

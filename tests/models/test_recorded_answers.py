@@ -1,6 +1,7 @@
 """Recorded flags and answers: outcomes without scores, both orders of options, and what is not an answer."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def asked(write, ab, ba):
             for key, (one, answer) in enumerate(zip(PAIRS, answers, strict=True))
         }
         path = write(f"answers/{folder}/gpt-s.json", {**rows, "accuracy": 0.5})
-    return path.rpartition("/positive-first")[0].rpartition("/negative-first")[0]
+    return str(Path(path).parents[1])
 
 
 def test_both_orders(write):
