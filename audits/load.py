@@ -72,6 +72,13 @@ def contestants(values: Mapping[str, Any]) -> list[Contestant]:
     return panel
 
 
+def recordings(values: Mapping[str, Any]) -> list[Recorded]:
+    """Build only those models that somebody else recorded, whose files can change under a finished run."""
+    leaves = {name: options for name, options in (values.get("model") or {}).items() if "runs" in (options or {})}
+    built = [one for name, options in leaves.items() for one in _several(_build(options, f"model.{name}"))]
+    return [one for one in built if isinstance(one, Recorded)]
+
+
 def _build(options: Mapping[str, Any], where: str) -> Any:
     """Call what `_target_` names with the other options, taken as they are.
 

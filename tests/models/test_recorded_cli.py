@@ -9,7 +9,6 @@ from audits.config import _absolute
 from audits.overrides import is_path_key, translate
 from tests.audits.conftest import cli  # noqa: F401
 
-
 SCORES = [
     {"id": key, "c0_i0": 0.9, "c0_i1": 0.1, "c1_i0": 0.2, "c1_i1": 0.8, "tag": "Noun" if key % 2 else "Verb"}
     for key in range(12)
@@ -107,3 +106,22 @@ def test_no_file_is_one_clear_error(cli):  # noqa: F811
     done = cli("run", "benchmark=recorded", "out=run")
     assert done.returncode == 3
     assert "benchmark.path" in done.stderr
+
+
+def test_a_finished_run_is_not_shown_for_other_scores(cli, tmp_path):  # noqa: F811
+    (tmp_path / "base.json").write_text(json.dumps(SCORES), encoding="utf-8")
+    (tmp_path / "other.json").write_text(json.dumps(SCORES), encoding="utf-8")
+    words = (
+        "run",
+        "benchmark=recorded",
+        "benchmark.path=base.json",
+        "+model.recorded.runs.a=other.json",
+        "out=run",
+        *FAST,
+    )
+    assert cli(*words).returncode == 0
+    assert cli(*words).returncode == 0
+    (tmp_path / "other.json").write_text(json.dumps(SCORES[:6]), encoding="utf-8")
+    done = cli(*words)
+    assert done.returncode == 3
+    assert "a recorded file has changed" in done.stderr

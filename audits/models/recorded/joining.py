@@ -125,7 +125,7 @@ class _Book:
 
     def __init__(self, entries: Sequence[Entry], instances: Sequence[Target], *, normalise: bool) -> None:
         self.entries, self.instances, self.normalise = entries, instances, normalise
-        subsets = {one.subset for one in instances if one.subset}
+        subsets = {_words(name): name for name in {one.subset for one in instances if one.subset}}
         self.subset = [_subset(entry.subsets, subsets) for entry in entries]
 
     def by_content(self) -> Joined:
@@ -189,13 +189,13 @@ class _Book:
         return tuple(" ".join(text.lower().split()).rstrip(". ") for text in captions)
 
 
-def _subset(hints: Sequence[str], known: set[str]) -> str:
+def _subset(hints: Sequence[str], by_name: Mapping[str, str]) -> str:
     """Return the subset that the first hint names which names any: as it is, or as a part of a file's name.
 
-    >>> _subset(("logits_add_att_log", "sugarcrepe"), {"add_att", "add_obj"}), _subset(("run1",), {"add_att"})
+    >>> known = {"add_att": "add_att", "add_obj": "add_obj"}
+    >>> _subset(("logits_add_att_log", "sugarcrepe"), known), _subset(("run1",), known)
     ('add_att', '')
     """
-    by_name = {_words(name): name for name in known}
     for hint in hints:
         words = _words(hint)
         if words in by_name:
