@@ -14,7 +14,7 @@ from benchmarks.cells import MAX_TAG_LENGTH, tag_value
 from benchmarks.errors import InputError
 from benchmarks.images import ImageRef
 from benchmarks.recordings import entries
-from benchmarks.recordings.entries import Entry, Recording
+from benchmarks.recordings.entries import Entry, Recording, unfolded
 from benchmarks.recordings.roles import Chosen
 from benchmarks.recordings.rows import Source
 from benchmarks.schema import Card, Instance, Provenance
@@ -141,7 +141,7 @@ def _gold(entry: Entry, recording: Recording) -> NDArray[np.bool_]:
 
 
 def _count(entry: Entry, columns: tuple[str, ...]) -> int:
-    cells = [entry.cells.get(column) for column in columns]
+    cells = [unfolded(entry.cells.get(column)) for column in columns]
     return sum(len(cell) if isinstance(cell, list) else 1 for cell in cells)
 
 

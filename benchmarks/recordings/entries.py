@@ -179,3 +179,17 @@ def _order(raw: Raw, roles: Roles) -> Order:
             step="name another column, or columns={order: null}",
         )
     return _ORDERS[word]
+
+
+def unfolded(cell: Any) -> Any:
+    """Return the list that a csv cell holds as JSON text, else the cell as it is.
+
+    >>> unfolded("[0.1, 0.2]"), unfolded("[cup"), unfolded(0.3)
+    ([0.1, 0.2], '[cup', 0.3)
+    """
+    if not isinstance(cell, str) or not cell.strip().startswith("["):
+        return cell
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell

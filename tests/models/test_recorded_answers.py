@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audits.statistics.estimates import estimates
+from audits.statistics.layout import Layout
 from benchmarks.errors import InputError
 from tests.models.recorded_cases import csv, means, pair, recall, results, square, tall
 
@@ -169,3 +171,13 @@ def test_names_like_formulas_stay_text(write):
     rows = [{"id": "=1+1", "correct": 1}, {"id": "s:1", "correct": 1}]
     found = recall(PAIRS, json.loads(json.dumps(write("a.json", rows))))
     assert results(PAIRS, found)["accuracy"].credit[1] == 1.0
+
+
+def test_a_metric_without_a_chance_is_estimated_all_the_same(write):
+    rows = [{"id": f"s:{key}", "response": "A", "order": order} for key in range(3) for order in ("ab", "ba")]
+    found = recall(PAIRS, write("a.json", rows))
+    where = Layout("demo", ["s"] * 4, list("abcd"), {})
+    rows = estimates({"r": dict(found.outcomes)}, where, signatures={}).rows
+    [flip] = [row for row in rows if row.metric == "flip_rate" and row.subset == "all" and row.primary]
+    assert (flip.value, flip.n, flip.unscored) == (1.0, 3, 1)
+    assert np.isnan(flip.chance)

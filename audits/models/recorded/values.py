@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from audits.models.recorded.joining import Target, is_square
 from benchmarks import files
-from benchmarks.recordings.entries import Entry
+from benchmarks.recordings.entries import Entry, unfolded
 from benchmarks.recordings.roles import CELLS, Roles
 
 NO_VALUE, NOT_FINITE = "no value is recorded", "the recorded value is not finite"
@@ -116,22 +115,12 @@ def _several(entry: Entry, columns: Sequence[str]) -> list[float]:
     """Return the numbers of one or several columns, each a number or a list of numbers."""
     found: list[float] = []
     for column in columns:
-        cell = _list(entry.cells.get(column))
+        cell = unfolded(entry.cells.get(column))
         if isinstance(cell, list):
             found += [number(item, entry.spot.at(column)) for item in cell]
         else:
             found.append(_only(entry, column))
     return found
-
-
-def _list(cell: Any) -> Any:
-    """Return the list that a csv cell holds as JSON text, else the cell."""
-    if not isinstance(cell, str) or not cell.strip().startswith("["):
-        return cell
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return cell
 
 
 def flags(entry: Entry, roles: Roles, names: Sequence[str]) -> Mapping[str, bool | None]:
