@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from audits.models.schema import Recorded
 from benchmarks.errors import InputError
 from benchmarks.schema import Benchmark
 from reports.schema import Record
@@ -117,3 +118,27 @@ def refuse_changed_data(benchmark: Benchmark, record: Record) -> None:
         expected="the same files",
         step="name another folder with out=, or show the old run with `audits report DIR`",
     )
+
+
+def refuse_changed_recordings(panel: Iterable[object], record: Record) -> None:
+    """Refuse to show a finished run again where a recorded file of a contestant has changed since.
+
+    Args:
+        panel: Recorded contestants, as they are read now.
+        record: Of the finished run.
+
+    Raises:
+        InputError: If a file has another SHA-256 now.
+    """
+    for one in panel:
+        if not isinstance(one, Recorded) or one.name not in record["contestants"]:
+            continue
+        before = record["contestants"][one.name]["signature"].get("files", "")
+        if one.signature.get("files", "") != before:
+            raise InputError(
+                "a recorded file has changed since this run was finished",
+                where=one.name,
+                got=one.signature.get("files", "")[:200],
+                expected=before[:200],
+                step="name another folder with out=, or show the old run with `audits report DIR`",
+            )

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from audits.models.schema import Recorded
 from baselines.schema import Scorer
 from baselines.text_form import forms, in_form
 from benchmarks.errors import InputError, NotAvailableError, near
@@ -25,10 +26,15 @@ class Panel(NamedTuple):
 
 
 class Contestant(NamedTuple):
-    """Name a scorer and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
+    """Name a contestant and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
 
     kind: Kind
-    scorer: Scorer
+    scorer: Scorer | Recorded
+
+    @property
+    def needs_images(self) -> bool:
+        """Return whether it opens images in this run; what somebody else recorded has already seen them."""
+        return "image" in self.scorer.sees and not isinstance(self.scorer, Recorded)
 
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
@@ -87,14 +93,24 @@ def _check_names(found: Sequence[Contestant], absent: Sequence[str]) -> None:
             )
 
 
-def _scorers(options: Any, group: str, name: str) -> list[Scorer]:
-    """Build what one leaf asks for: a scorer, or one per text form, all of them around the same loaded model."""
+def _scorers(options: Any, group: str, name: str) -> list[Scorer | Recorded]:
+    """Build what one leaf asks for: contestants, or one per text form, all of them around the same loaded model."""
     where = f"{group}.{name}"
     if group != "baseline" or not isinstance(options, Mapping):
-        return [_scorer(_build(options, where), where)]
+        return [_scorer(built, where) for built in _several(_build(options, where))]
     asked = forms(options.get("text_form"), where)
-    built = _scorer(_build({key: value for key, value in options.items() if key != "text_form"}, where), where)
-    return [_scorer(in_form(built, form, where), where) for form in asked] if asked else [built]
+    own = {key: value for key, value in options.items() if key != "text_form"}
+    made = [_scorer(built, where) for built in _several(_build(own, where))]
+    if not asked:
+        return made
+    return [_scorer(in_form(one, form, where), where) for one in made for form in asked]
+
+
+def recordings(values: Mapping[str, Any]) -> list[Recorded]:
+    """Build only those models that somebody else recorded, whose files can change under a finished run."""
+    leaves = {name: options for name, options in (values.get("model") or {}).items() if "runs" in (options or {})}
+    built = [one for name, options in leaves.items() for one in _several(_build(options, f"model.{name}"))]
+    return [one for one in built if isinstance(one, Recorded)]
 
 
 def _build(options: Mapping[str, Any], where: str) -> Any:
@@ -150,8 +166,13 @@ def _target(name: str, where: str) -> Callable[..., Any]:
     return called
 
 
-def _scorer(built: Any, where: str) -> Scorer:
-    if not isinstance(built, Scorer):
+def _several(built: Any) -> list[Any]:
+    """Return the contestants of a leaf: what its target names may return a list of them."""
+    return built if isinstance(built, list) else [built]
+
+
+def _scorer(built: Any, where: str) -> Scorer | Recorded:
+    if not isinstance(built, Scorer | Recorded):
         raise InputError(
             "not a contestant",
             where=where,

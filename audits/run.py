@@ -14,7 +14,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
-from audits.checks import checked, refuse_changed_data
+from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
@@ -69,6 +69,7 @@ def job(cfg: DictConfig) -> Exit:
         if folder.state == "finished":
             record = read(folder.path).record
             refuse_changed_data(load.benchmark(values), record)
+            refuse_changed_recordings(load.recordings(values), record)
             endings.shown_again(folder.path, record["finished"])
         else:
             # Standard output is for results: what a scorer prints goes where messages go.
@@ -125,7 +126,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
         benchmark,
         limit=options["limit"],
         missing=options["missing"],
-        images=any("image" in one.scorer.sees for one in panel),
+        images=any(one.needs_images for one in panel),
     )
     checked = dataset.check()
     return Inputs(options["name"], dataset, coverage, panel, absent, checked, dataset.roster(options["name"]))
