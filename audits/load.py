@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from baselines.schema import Scorer
+from baselines.schema import CrossFitted, Scorer
 from benchmarks.errors import InputError, near
 from benchmarks.schema import Benchmark
 from reports.schema import Kind
@@ -20,7 +20,7 @@ class Contestant(NamedTuple):
     """Name a scorer and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
 
     kind: Kind
-    scorer: Scorer
+    scorer: Scorer | CrossFitted
 
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
@@ -42,9 +42,10 @@ def contestants(values: Mapping[str, Any]) -> list[Contestant]:
     """
     groups: tuple[tuple[str, Kind], ...] = (("baseline", "blind"), ("model", "model"))
     panel = [
-        Contestant(kind, _scorer(_build(options, f"{group}.{name}"), f"{group}.{name}"))
+        Contestant(_kind(kind, scorer), scorer)
         for group, kind in groups
         for name, options in (values.get(group) or {}).items()
+        for scorer in [_scorer(_build(options, f"{group}.{name}"), f"{group}.{name}")]
     ]
     names = [one.full_name(column) for one in panel for column in one.scorer.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -55,7 +56,7 @@ def contestants(values: Mapping[str, Any]) -> list[Contestant]:
             "nothing to run", where="baseline, model", got="none", step="select one, for example baseline=length"
         )
     for one in panel:
-        if one.kind == "blind" and one.scorer.sees == frozenset({"text", "image"}):
+        if one.kind != "model" and one.scorer.sees == frozenset({"text", "image"}):
             raise InputError(
                 "a baseline must be denied one side",
                 where=f"baseline {one.scorer.name}",
@@ -118,13 +119,18 @@ def _target(name: str, where: str) -> Callable[..., Any]:
     return called
 
 
-def _scorer(built: Any, where: str) -> Scorer:
-    if not isinstance(built, Scorer):
+def _kind(group: Kind, scorer: Scorer | CrossFitted) -> Kind:
+    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline."""
+    return "trained" if isinstance(scorer, CrossFitted) else group
+
+
+def _scorer(built: Any, where: str) -> Scorer | CrossFitted:
+    if not isinstance(built, Scorer | CrossFitted):
         raise InputError(
             "not a contestant",
             where=where,
             got=type(built).__name__,
-            expected="name, sees, columns, signature and score(batch, work); see CONTRIBUTING.md",
+            expected="name, sees, columns, signature and score(batch, work), or prepare and fit; see CONTRIBUTING.md",
         )
     if not isinstance(built.name, str) or not built.name.strip() or not built.columns:
         raise InputError(
