@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from audits.crossfit.groups import connected, folds
+from audits.crossfit.groups import Key, connected, folds, refuse_overlap, shared
 from audits.scoring import Cells, Gather, handed_over, orders
 from baselines.schema import CrossFitted, Scored, Side
 from benchmarks.errors import InputError
@@ -28,6 +28,7 @@ class Subset:
         places: Position of each of its m instances in the benchmark.
         instances: The instances.
         given: What is handed over of each, options in an order that says nothing.
+        keys: What each may share with others.
         groups: Positions within the subset, by connected group.
     """
 
@@ -35,6 +36,7 @@ class Subset:
     places: list[int]
     instances: list[Instance]
     given: list[Candidates]
+    keys: list[frozenset[Key]]
     groups: list[list[int]]
 
 
@@ -69,7 +71,8 @@ def subsets(instances: Sequence[Instance], *, seed: int) -> list[Subset]:
     for name, inside in places.items():
         own = [instances[place] for place in inside]
         given = [handed_over(one, *orders(seed, one)) for one in own]
-        found.append(Subset(name, inside, own, given, connected(own)))
+        keys = [shared(one) for one in own]
+        found.append(Subset(name, inside, own, given, keys, connected(keys)))
     return found
 
 
@@ -101,7 +104,8 @@ class Runner:
         counts: dict[str, int] = {}
         number = 0
         for part in self.parts:
-            made = folds(part.instances, part.groups, k=self.k, seed=fold_seed)
+            made = folds([one.id for one in part.instances], part.groups, k=self.k, seed=fold_seed)
+            refuse_overlap(part.keys, made)
             counts[part.name] = len(made)
             for order, held in enumerate(made):
                 draw = _draw(fold_seed, part.name, order) if shuffled else None

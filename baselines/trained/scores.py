@@ -26,5 +26,7 @@ def scored(batch: Sequence[Candidates], judge: Callable[[Sequence[str]], NDArray
 
 
 def _one(item: Candidates, values: dict[str, float]) -> Scored:
+    if None not in item.captions:
+        return Scored({"": np.array([[values[text] for text in item.captions if text is not None]])})
     row = np.array([[np.nan if text is None else values[text] for text in item.captions]])
     return Scored({"": row}, notes={(0, place): NO_TEXT for place, text in enumerate(item.captions) if text is None})
