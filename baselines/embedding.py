@@ -80,6 +80,11 @@ class Embedding:
             return SentenceTransformer(str(self._found.folder), device=str(self._device), local_files_only=True)
 
     @cached_property
+    def _width(self) -> int:
+        """Return the size of an embedding; the method that tells it has another name in every version."""
+        return int(self._compute(["a"]).shape[1])
+
+    @cached_property
     def _digest(self) -> str:
         """Return the SHA-256 over every file that the model is made of."""
         folder = self._found.folder
@@ -134,7 +139,7 @@ class Embedding:
             key=lambda text: text,
             cost=lambda text: min(lengths[text], self._model.max_seq_length),
             budget=self._budget,
-            width=self._model.get_sentence_embedding_dimension(),
+            width=self._width,
             compute=self._compute,
             unit="tokens",
         )

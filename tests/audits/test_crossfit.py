@@ -1,4 +1,4 @@
-"""The runner of trained baselines: folds, order, the spread over fold seeds, shuffled gold, and what is said of them."""
+"""The runner of trained baselines: folds, order, the spread over fold seeds, shuffled gold."""
 
 import dataclasses
 import random

@@ -113,7 +113,7 @@ def test_e9_sibling_a_memorising_fitter_gets_chance_in_groups_and_everything_wit
         return np.mean([(margin > 0) + 0.5 * (margin == 0) for margin in margins])
 
     assert right(parts[0]) == 0.5
-    # Without grouping (every row its own group, nothing known to be shared) about half of the twins fall on either side.
+    # Without grouping (every row its own group) about half of the twins are parted.
     alone = dataclasses.replace(
         parts[0], groups=[[k] for k in range(40)], keys=[frozenset({("id", str(k))}) for k in range(40)]
     )
