@@ -50,7 +50,7 @@ class Ngram:
     Raises:
         InputError: If an option is out of range.
 
-    Source: methods "ngram" (ours); arXiv 2511.04655 (training on the test set as a diagnostic).
+    Source: ours; arXiv 2511.04655 (training on the test set as a diagnostic).
     """
 
     sees: frozenset[Side] = TEXT
