@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from baselines.schema import CrossFitted, Scorer
-from benchmarks.errors import InputError, near
+from baselines.text_form import forms, in_form
+from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Benchmark
 from reports.schema import Kind
 
 # Options of a benchmark that the runner, not the parser, acts on.
 _RUNNERS = ("name", "missing", "limit")
+
+
+class Panel(NamedTuple):
+    """Hold the contestants of a run, and a sentence on each one that was selected and cannot be had here."""
+
+    contestants: list[Contestant]
+    absent: list[str]
 
 
 class Contestant(NamedTuple):
@@ -34,28 +42,42 @@ def benchmark(values: Mapping[str, Any]) -> Benchmark:
     return built
 
 
-def contestants(values: Mapping[str, Any]) -> list[Contestant]:
+def panel(values: Mapping[str, Any]) -> Panel:
     """Build the blind baselines and models under audit, in the order of the configuration.
 
     Raises:
-        InputError: If there are none, one is not a scorer, or two would share a name in the tables.
+        InputError: If there are none, one is not a scorer, two would share a name in the tables, or one cannot be had
+            here and `missing_contestants` is not `skip`.
     """
     groups: tuple[tuple[str, Kind], ...] = (("baseline", "blind"), ("model", "model"))
-    panel = [
-        Contestant(_kind(kind, scorer), scorer)
-        for group, kind in groups
-        for name, options in (values.get(group) or {}).items()
-        for scorer in [_scorer(_build(options, f"{group}.{name}"), f"{group}.{name}")]
-    ]
-    names = [one.full_name(column) for one in panel for column in one.scorer.columns]
+    found: list[Contestant] = []
+    absent: list[str] = []
+    leaves = [(pair, *leaf) for pair in groups for leaf in (values.get(pair[0]) or {}).items()]
+    for (group, kind), name, options in leaves:
+        try:
+            found += [Contestant(_kind(kind, scorer), scorer) for scorer in _scorers(options, group, name)]
+        except NotAvailableError as error:
+            if values.get("missing_contestants") != "skip":
+                raise
+            absent.append(f"{group} {name} was selected and not run: {error.what} ({error.where}; {error.status}).")
+    _check_names(found, absent)
+    return Panel(found, absent)
+
+
+def _check_names(found: Sequence[Contestant], absent: Sequence[str]) -> None:
+    """Refuse a panel that is empty, says one name twice, or calls blind what sees both sides."""
+    names = [one.full_name(column) for one in found for column in one.scorer.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError("two contestants have the same name", got=", ".join(twice), step="give one another `name`")
-    if not panel:
+    if not found:
         raise InputError(
-            "nothing to run", where="baseline, model", got="none", step="select one, for example baseline=length"
+            "nothing to run",
+            where="baseline, model",
+            got=" ".join(absent) or "none",
+            step="select one, for example baseline=length",
         )
-    for one in panel:
+    for one in found:
         if one.kind != "model" and one.scorer.sees == frozenset({"text", "image"}):
             raise InputError(
                 "a baseline must be denied one side",
@@ -63,7 +85,16 @@ def contestants(values: Mapping[str, Any]) -> list[Contestant]:
                 got="it declares that it sees text and image",
                 step="select it under `model` instead",
             )
-    return panel
+
+
+def _scorers(options: Any, group: str, name: str) -> list[Scorer | CrossFitted]:
+    """Build what one leaf asks for: a scorer, or one per text form, all of them around the same loaded model."""
+    where = f"{group}.{name}"
+    if group != "baseline" or not isinstance(options, Mapping):
+        return [_scorer(_build(options, where), where)]
+    asked = forms(options.get("text_form"), where)
+    built = _scorer(_build({key: value for key, value in options.items() if key != "text_form"}, where), where)
+    return [_scorer(in_form(built, form, where), where) for form in asked] if asked else [built]
 
 
 def _build(options: Mapping[str, Any], where: str) -> Any:

@@ -57,6 +57,7 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage | None
     panel: list[Contestant]
+    absent: list[str]
     checked: Preflight
     roster: Roster
 
@@ -119,7 +120,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel = load.contestants(values)
+    panel, absent = load.panel(values)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
@@ -127,7 +128,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
         images=any("image" in one.scorer.sees for one in panel),
     )
     checked = dataset.check()
-    return Inputs(options["name"], dataset, coverage, panel, checked, dataset.roster(options["name"]))
+    return Inputs(options["name"], dataset, coverage, panel, absent, checked, dataset.roster(options["name"]))
 
 
 def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
@@ -149,7 +150,7 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent],
         "sample": provenance.origin == "sample",
     }
 

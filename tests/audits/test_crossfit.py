@@ -14,7 +14,7 @@ from audits.contest import measure
 from audits.crossfit.checks import centre, shuffled
 from audits.crossfit.fits import CONNECTED, Runner, shuffle, subsets
 from audits.dataset import Dataset
-from audits.load import Contestant, contestants
+from audits.load import Contestant, panel
 from baselines.engine import Engine
 from baselines.ngram import Ngram
 from baselines.schema import IMAGE, TEXT, Scored
@@ -227,12 +227,11 @@ def test_a_leaf_of_the_configuration_becomes_a_trained_contestant(tmp_path):
         conf = compose("run", ["benchmark=table", "baseline=ngram", f"paths.cache={tmp_path}"])
     values = OmegaConf.to_container(conf, resolve=False)
     values["paths"] = {"cache": str(tmp_path)}
-    values["baseline"]["ngram"] = {"_target_": "baselines.ngram.Ngram"}
-    panel = contestants(values)
-    assert [one.kind for one in panel] == ["trained"]
+    found = panel(values).contestants
+    assert [one.kind for one in found] == ["trained", "trained"]
     dataset = Dataset(planted(40, seed=1))
-    [found] = measure(panel, dataset, dataset.roster("demo"), values)
-    assert found.outcomes["ngram"]["accuracy"].credit.mean() > 0.9
+    [found, _] = measure(found, dataset, dataset.roster("demo"), values)
+    assert found.outcomes["ngram:raw"]["accuracy"].credit.mean() > 0.9
     assert found.contestant.scorer.signature["folds"] == "5"
 
 

@@ -40,7 +40,7 @@ def scorer(request, tmp_path):
         config = compose("run", overrides=["benchmark=table", f"baseline={name}", f"paths.cache={tmp_path}"])
     options = OmegaConf.to_container(config.baseline[name], resolve=True)
     options.pop("text_form", None)
-    [one] = load.contestants({"baseline": {name: options}})
+    [one] = load.panel({"baseline": {name: options}}).contestants
     assert one.kind == "trained"
     return one.scorer
 
