@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from audits import crossfit
 from audits.dataset import Dataset, Roster
 from audits.jobs import FOREIGN
 from audits.load import Contestant
@@ -15,7 +16,7 @@ from audits.measured import Measured, from_cells, from_recalled
 from audits.models.schema import Recorded
 from audits.scoring import score
 from baselines.engine import Engine
-from baselines.schema import Scorer
+from baselines.schema import CrossFitted, Scorer
 from reports.progress import ConsoleProgress
 
 OURS = ("audits", "baselines")
@@ -41,7 +42,9 @@ def measure(
 
 def _way(contestant: Contestant) -> Way:
     """Return how a contestant of this kind is asked."""
-    return _recorded if isinstance(contestant.scorer, Recorded) else _scored
+    if isinstance(contestant.scorer, Recorded):
+        return _recorded
+    return crossfit.measure if isinstance(contestant.scorer, CrossFitted) else _scored
 
 
 def _scored(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from audits.models.schema import Recorded
-from baselines.schema import Scorer
+from baselines.schema import CrossFitted, Scorer
 from baselines.text_form import forms, in_form
 from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Benchmark
@@ -29,7 +29,7 @@ class Contestant(NamedTuple):
     """Name a contestant and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
 
     kind: Kind
-    scorer: Scorer | Recorded
+    scorer: Scorer | CrossFitted | Recorded
 
     @property
     def needs_images(self) -> bool:
@@ -61,7 +61,7 @@ def panel(values: Mapping[str, Any]) -> Panel:
     leaves = [(pair, *leaf) for pair in groups for leaf in (values.get(pair[0]) or {}).items()]
     for (group, kind), name, options in leaves:
         try:
-            found += [Contestant(kind, scorer) for scorer in _scorers(options, group, name)]
+            found += [Contestant(_kind(kind, scorer), scorer) for scorer in _scorers(options, group, name)]
         except NotAvailableError as error:
             if values.get("missing_contestants") != "skip":
                 raise
@@ -84,7 +84,7 @@ def _check_names(found: Sequence[Contestant], absent: Sequence[str]) -> None:
             step="select one, for example baseline=length",
         )
     for one in found:
-        if one.kind == "blind" and one.scorer.sees == frozenset({"text", "image"}):
+        if one.kind != "model" and one.scorer.sees == frozenset({"text", "image"}):
             raise InputError(
                 "a baseline must be denied one side",
                 where=f"baseline {one.scorer.name}",
@@ -93,7 +93,7 @@ def _check_names(found: Sequence[Contestant], absent: Sequence[str]) -> None:
             )
 
 
-def _scorers(options: Any, group: str, name: str) -> list[Scorer | Recorded]:
+def _scorers(options: Any, group: str, name: str) -> list[Scorer | CrossFitted | Recorded]:
     """Build what one leaf asks for: contestants, or one per text form, all of them around the same loaded model."""
     where = f"{group}.{name}"
     if group != "baseline" or not isinstance(options, Mapping):
@@ -103,7 +103,9 @@ def _scorers(options: Any, group: str, name: str) -> list[Scorer | Recorded]:
     made = [_scorer(built, where) for built in _several(_build(own, where))]
     if not asked:
         return made
-    return [_scorer(in_form(one, form, where), where) for one in made for form in asked]
+    return [
+        _scorer(in_form(one, form, where), where) for one in made for form in asked if not isinstance(one, Recorded)
+    ]
 
 
 def recordings(values: Mapping[str, Any]) -> list[Recorded]:
@@ -171,13 +173,18 @@ def _several(built: Any) -> list[Any]:
     return built if isinstance(built, list) else [built]
 
 
-def _scorer(built: Any, where: str) -> Scorer | Recorded:
-    if not isinstance(built, Scorer | Recorded):
+def _kind(group: Kind, scorer: Scorer | CrossFitted | Recorded) -> Kind:
+    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline."""
+    return "trained" if isinstance(scorer, CrossFitted) else group
+
+
+def _scorer(built: Any, where: str) -> Scorer | CrossFitted | Recorded:
+    if not isinstance(built, Scorer | CrossFitted | Recorded):
         raise InputError(
             "not a contestant",
             where=where,
             got=type(built).__name__,
-            expected="name, sees, columns, signature and score(batch, work); see CONTRIBUTING.md",
+            expected="name, sees, columns, signature and score(batch, work), or prepare and fit; see CONTRIBUTING.md",
         )
     if not isinstance(built.name, str) or not built.name.strip() or not built.columns:
         raise InputError(
