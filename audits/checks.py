@@ -54,6 +54,12 @@ RULES = (
         lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value) is not None,
         "letters, digits, and _ . - inside",
     ),
+    Rule("verdict.alpha", _real(0.0, 0.5, inside=True), "a proportion between 0 and 0.5, both excluded (0.05)"),
+    Rule("verdict.power", _real(0.5, 1.0, inside=True), "a proportion between 0.5 and 1, both excluded (0.8)"),
+    *(
+        Rule(f"verdict.{name}", _real(0.0, 1.0), "a distance from chance as a proportion, 0 to 1 (0.02 is 2 points)")
+        for name in ("compromised", "weakened", "margin")
+    ),
     Rule("paths.cache", lambda value: isinstance(value, str) and value != "", "a folder"),
 )
 

@@ -1,4 +1,4 @@
-"""The main job: load, preflight, score, outcomes, estimates, record, report. Nothing flows back."""
+"""The main job: load, preflight, score, outcomes, estimates, contrast, record, report. Nothing flows back."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
 from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
+from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
@@ -102,6 +103,13 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         folder.table("outcomes", tables.outcomes(measured, inputs.roster))
     with clock.step("estimates"):
         found = _estimates(values, inputs, measured)
+    with clock.step("contrast"):
+        short = {one.contestant.scorer.name: _short(inputs, one.contestant) for one in measured}
+        primary = inputs.dataset.benchmark.card.primary
+        concluded = conclude(found.rows, measured, inputs.roster.labels, values, primary=primary, signatures=short)
+    record["verdicts"], record["thresholds"] = concluded.verdicts, concluded.thresholds
+    if concluded.family is not None:
+        record["family"] = concluded.family
     with clock.step("findings"):
         signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
         noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
@@ -112,9 +120,9 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
-    folder.finish(
-        record, [*found.rows, *noticed.rows], [*noticed.findings, *(note for one in measured for note in one.findings)]
-    )
+    notes = [note for one in measured for note in one.findings]
+    rows, found_notes = [*concluded.rows, *noticed.rows], [*concluded.findings, *noticed.findings, *notes]
+    folder.finish(record, rows, found_notes)
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:
