@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reports.index import (
-    OPPOSITE,
-    SANITY,
-    Contestant,
-    Index,
-    distance,
-    excludes_chance,
-    interval_text,
-    measure,
-    value_text,
-)
+from reports.index import OPPOSITE, SANITY, Contestant, Index
+from reports.measures import distance, excludes_chance, interval_text, measure, value_text
 from reports.schema import Estimate, Record
 from reports.text import Line, Span, count, joined, line, name, plural, short_percent
 

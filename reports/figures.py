@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len
 
 from reports.charts import Chart, Row, point_text, tooltip
-from reports.index import excludes_chance, value_text
+from reports.measures import excludes_chance, value_text
 from reports.schema import Estimate
 from reports.text import folded, short_percent
 

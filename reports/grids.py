@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from reports.captions import FIXED_MARK, foot_notes, interval_notes, left_out, marks, measure_title, telling
-from reports.index import MACRO, POOLED, Contestant, Index, interval_text, measure, value_text
+from reports.index import MACRO, POOLED, Contestant, Index
+from reports.measures import interval_text, measure, value_text
 from reports.schema import Estimate, Record
 from reports.text import MISSING, count, percent, short_percent, visible
 
