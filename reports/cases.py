@@ -63,22 +63,25 @@ def read_cases(folder: Path, record: Record, index: Index, findings: Sequence[Fi
 
 
 def _read(folder: Path, record: Record, index: Index, findings: Sequence[Finding]) -> Cases:
-    rows = read_table(folder, "instances").set_index("instance", drop=False)
+    table = read_table(folder, "instances").drop_duplicates("instance")
+    rows = {str(row["instance"]): row for row in table.to_dict("records")}
+    subset_of = {one: _text(row["subset"]) for one, row in rows.items()}
     named = [one for item in findings for one in item.instances]
     seed = int(record["statistics"]["seed"])
-    chosen, first = pick(rows["subset"].fillna("").to_dict(), named, seed=seed, most=MOST_INSTANCES)
+    chosen, first = pick(subset_of, named, seed=seed, most=MOST_INSTANCES)
     scorers = [item.scorer for item in index.contestants]
     outcomes = _outcomes(read_table(folder, "outcomes", ids=chosen), scorers, record)
     scores = _scores(read_table(folder, "scores", ids=chosen), scorers)
-    subsets = list(dict.fromkeys(rows["subset"].fillna("")))
-    items, used = {}, 0
+    subsets = list(dict.fromkeys(subset_of.values()))
+    items: dict[str, str] = {}
+    used = 0
     for one in chosen:
-        text = _json(_item(rows.loc[one], subsets, outcomes.get(one, {}), scores.get(one, {}), scorers))
+        text = _json(_item(rows[one], subsets, outcomes.get(one, {}), scores.get(one, {}), scorers))
         used += len(text) + 1
         if used > MOST_BYTES and items:
             break
         items[one] = text
-    order = [*(one for one in chosen[:first] if one in items), *(one for one in rows.index if one in items)]
+    order = [*(one for one in chosen[:first] if one in items), *(one for one in rows if one in items)]
     order = list(dict.fromkeys(order))
     head = {"subsets": [visible(name) for name in subsets], "states": STATES, "contestants": _contestants(index)}
     data = f'{_json(head)[:-1]},"items":[{",".join(items[one] for one in order)}]}}'
@@ -133,19 +136,28 @@ def _columns(index: Index, kind: str) -> Iterator[list[Any]]:
 
 
 def _item(
-    row: pd.Series, subsets: Sequence[str], outcomes: Mapping[str, int], scores: Mapping[str, Any], names: Sequence[str]
+    row: Mapping[Any, Any],
+    subsets: Sequence[str],
+    outcomes: Mapping[str, int],
+    scores: Mapping[str, Any],
+    names: Sequence[str],
 ) -> dict[str, Any]:
     captions = ["" if text is None else visible(str(text)) for text in json.loads(row["captions"])]
     found = {
         "i": visible(str(row["instance"])),
-        "s": subsets.index(row["subset"] if isinstance(row["subset"], str) else ""),
+        "s": subsets.index(_text(row["subset"])),
         "c": captions,
         "m": [visible(str(key)) for key in json.loads(row["images"])],
         "g": json.loads(row["gold"]),
         "o": "".join(str(outcomes.get(name, _NOT_ASKED)) for name in names),
         "v": [scores.get(name) for name in names],
     }
-    return {**found, "q": visible(str(row["query"]))} if row["query"] else found
+    query = visible(_text(row["query"]))
+    return {**found, "q": query} if query else found
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _outcomes(table: pd.DataFrame, scorers: Sequence[str], record: Record) -> dict[str, dict[str, int]]:

@@ -110,7 +110,7 @@ class Index:
         """
         if self.alpha is None:
             return excludes_chance(estimate)
-        return estimate.p < self.alpha
+        return estimate.p <= self.alpha
 
     def by_owner(self, kind: Kind) -> dict[str, list[Contestant]]:
         """Return the columns of every contestant of a kind, the farthest from chance on these data first."""

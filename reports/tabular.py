@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -68,8 +69,16 @@ class Grid:
 
 
 def opened(grid: Grid) -> Grid:
-    """Return the table without the rows that are folded away."""
-    return _with_rows(grid, [at for at in range(len(grid.rows)) if at not in grid.folded])
+    """Return the table without the rows that are folded away; a row alone in its group carries the group's name."""
+    if not grid.folded:
+        return grid
+    shown = _with_rows(grid, [at for at in range(len(grid.rows)) if at not in grid.folded])
+    sizes = Counter((head.section, head.group) for head in shown.rows)
+    rows = [
+        replace(head, label=head.full, group="") if sizes[head.section, head.group] == 1 else head
+        for head in shown.rows
+    ]
+    return replace(shown, rows=tuple(rows))
 
 
 def behind(grid: Grid) -> Grid:

@@ -56,8 +56,8 @@ def _against(record: Record, index: Index, models: Sequence[Contestant], number:
     if len(places) > len(rows):
         notes.append(f"Drawn are the first {count(len(rows) - 1)} of {count(len(index.subsets))} subsets.")
     low, high = span(rows)
-    title = "Models under audit and the best blind baselines" if len(models) > 1 else "The model and the best baselines"
-    title += ", by subset" if index.subsets else ""
+    who = "Models under audit" if len(models) > 1 else visible(models[0].scorer)
+    title = f"{who} and the best blind baselines{', by subset' if index.subsets else ''}"
     key = f"models-{number}"
     return Chart(key, title, axis, tuple(series), tuple(rows), tuple(notes), low, high, alpha=index.alpha)
 

@@ -28,7 +28,7 @@
 
   const condition = (scorer, state) => {
     const row = make("div", undefined, "condition");
-    const names = choice(make("select"), [["", "anyone"], ...data.contestants.map((one) => [one.name, one.name])]);
+    const names = choice(make("select"), [["", "any contestant"], ...data.contestants.map((one) => [one.name, one.name])]);
     const states = choice(make("select"), data.states.map((one) => [one, one]));
     names.value = scorer || "";
     states.value = state || data.states[0];
@@ -115,7 +115,7 @@
     shown = end;
     more.hidden = shown >= found.length;
     byId("browser-count").textContent = found.length
-      ? found.length.toLocaleString("en") + " of " + data.items.length.toLocaleString("en") + " match; the first " + shown.toLocaleString("en") + " are shown."
+      ? found.length.toLocaleString("en") + " of " + data.items.length.toLocaleString("en") + " match" + (shown < found.length ? "; the first " + shown + " are shown." : ".")
       : "No instance in this page matches.";
   };
   const matches = () => {
