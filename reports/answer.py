@@ -63,14 +63,17 @@ def build_answer(record: Record, index: Index) -> Answer:
     neither = [item for item in ranked if not item.departs and not item.strong_subsets]
     lead = _lead(pooled, partly, ranked[0].pooled)
     decided = _decided(record)
-    points = [lead] if decided is not None and pooled and pooled[0].contestant.scorer not in decided else []
+    repeated = decided is not None and (not pooled or pooled[0].contestant.scorer in decided)
+    points = [lead] if decided is not None and not repeated else []
     points += [_strongest(item) for item in pooled[:1] if item.strong_subsets and decided is None]
     most = _MOST_POINTS if decided is None else _MOST_BESIDE
     points += _shortened([_point(item) for item in _leading(pooled, blind)[1:]], most)
     points += _shortened([_partly(item) for item in _leading(partly, blind)], most)
     points += [_neither(neither)] if neither and (pooled or partly) else []
     points += [*without, *_model_points(record, index)]
-    return Answer(lead if decided is None else (), tuple(points), _limits(record, pooled + partly, blind))
+    return Answer(
+        lead if decided is None else (), tuple(points), _limits(record, [] if repeated else pooled + partly, blind)
+    )
 
 
 def _decided(record: Record) -> list[str] | None:
@@ -255,7 +258,7 @@ def _limits(record: Record, claimed: list[Candidate], blind: list[Candidate]) ->
                 "a description, since its interval does not allow for having been picked.",
             )
         )
-    if any(item.pooled.high < item.pooled.chance for item in claimed):
+    if any(item.pooled.high < item.pooled.chance and item.departs for item in blind):
         limits.append(line("Below chance is a regularity too: turned round, the rule would pick the other side."))
     if any(item.metric.endswith("_preference") for item in blind):
         limits.append(
