@@ -149,7 +149,7 @@ def test_the_policy_names_the_one_style_sheet(make):
 
 
 def test_headings_ids_and_anchors(make):
-    for view in (sugarcrepe(make), build_view(*make.pairs(16))):
+    for view in (sugarcrepe(make), build_view(*make.pairs(16)), build_view(*make.contrasts(6))):
         page = Page(render_html(view))
         levels = [int(tag[1]) for tag, _, _ in page.elements if re.fullmatch("h[1-6]", tag)]
         assert levels[0] == 1
@@ -169,10 +169,12 @@ def rows_of(document):
 
 
 def test_every_cell_of_every_table_has_headings(make):
-    for view in (sugarcrepe(make), build_view(*make.pairs(16)), build_view(*make.pairs(3))):
+    several = build_view(*make.contrasts(6)), build_view(*make.contrasts())
+    for view in (sugarcrepe(make), build_view(*make.pairs(16)), build_view(*make.pairs(3)), *several):
         document = render_html(view)
         tables = rows_of(document)
-        assert len(tables) == len(view.grids) == document.count("<caption>")
+        folded = [grid for grid in view.grids if grid.folded]
+        assert len(tables) == len(view.grids) + len(folded) == document.count("<caption>")
         for rows in tables:
             for cells in rows:
                 kinds = [(tag, attributes) for tag, attributes, depth in cells if tag in ("th", "td") and depth == 1]
@@ -373,6 +375,8 @@ def test_contrast_is_enough_in_both_schemes(scheme):
     for ground in ("ground", "band", "code"):
         for text in ("ink", "quiet", "link"):
             assert contrast(colours[text], colours[ground]) >= 4.5
+        for level in ("grave", "weak", "diagnostic", "fine", "open"):
+            assert contrast(colours[level], colours[ground]) >= 4.5
         for mark in ("s0", "s1", "s2", "s3", "chance"):
             assert contrast(colours[mark], colours[ground]) >= 3
     assert contrast(colours["warn-ink"], colours["warn-ground"]) >= 4.5
