@@ -22,7 +22,7 @@ MOST_INSTANCES = 2_000
 MOST_BYTES = 5_000_000
 STATES = ("right", "tied", "wrong", "unscored", "differs by order")
 _CODES = {"win": 0, "tie": 1, "loss": 2, "unscored": 3}
-_MIXED, _NOT_ASKED = 4, 9
+_UNSCORED, _MIXED, _NOT_ASKED = 3, 4, 9
 _ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&"}
 
 
@@ -173,8 +173,10 @@ def _outcomes(table: pd.DataFrame, scorers: Sequence[str], record: Record) -> di
     frame = frame.drop_duplicates(["instance", "scorer", "order"])
     found: dict[str, dict[str, int]] = {}
     for instance, scorer, outcome in zip(frame["instance"], frame["scorer"], frame["outcome"], strict=True):
-        code, own = _CODES[outcome], found.setdefault(instance, {})
-        own[scorer] = code if own.get(scorer, code) == code else _MIXED
+        own = found.setdefault(instance, {})
+        code = _CODES.get(outcome, _UNSCORED)  # an answer that was empty or could not be read says which
+        other = own.get(scorer, code)
+        own[scorer] = code if other == code else _UNSCORED if _UNSCORED in (code, other) else _MIXED
     return found
 
 

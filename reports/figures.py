@@ -177,7 +177,8 @@ def _row(layout: Layout, axis: Axis, row: Row, y: float, *, shaded: bool) -> flo
     """Add one row and return where the next begins."""
     form = layout.form
     narrow = form.name == "narrow"
-    lanes = y + (SMALL + SPACE + _DETAIL * len(row.details) if narrow else SPACE / 2)
+    below = _DETAIL * len(row.details) + (3 if row.details else 0)
+    lanes = y + (SMALL + SPACE + below if narrow else SPACE / 2)
     end = lanes + form.lane * len(row.points) + SPACE / 2
     if not narrow:
         end = max(end, y + LEGEND + SPACE + _DETAIL * len(row.details))

@@ -75,6 +75,18 @@ def test_two_images_are_judged_by_the_base_image_and_both_orders_together(tmp_pa
     assert [data["states"][int(item["o"][at])] for item in data["items"]] == ["wrong", "differs by order"]
 
 
+@pytest.mark.parametrize("kind", ["empty", "unparsed", "failed"])
+def test_an_answer_that_could_not_be_read_is_unscored_whatever_the_other_order_says(tmp_path, make, kind):
+    tables = make.tables()
+    rows = [("x:0", "first", kind), ("x:0", "second", "win"), ("y:1", "first", "win"), ("y:1", "second", "win")]
+    tables["outcomes"] = pd.DataFrame(rows, columns=["instance", "order", "outcome"]).assign(
+        scorer=FEWER, direction="i2t", comparison="image0"
+    )
+    data = json.loads(cases_of(tmp_path / "out", make, tables).data)
+    at = [one["name"] for one in data["contestants"]].index(FEWER)
+    assert [data["states"][int(item["o"][at])] for item in data["items"]] == ["unscored", "right"]
+
+
 def test_named_instances_come_first_then_every_subset_has_its_share():
     subsets = {f"a{at}": "a" for at in range(50)} | {f"b{at}": "b" for at in range(5)}
     chosen, named = pick(subsets, ["a7", "gone", "a7", "a9"], seed=1, most=20)
@@ -106,17 +118,15 @@ def test_the_cap_is_kept_and_said_by_number_and_by_size(tmp_path, make, monkeypa
     assert "of 40 instances" in small.note
 
 
-@pytest.mark.parametrize("spoil", ["columns", "json", "number", "outcome"])
+@pytest.mark.parametrize("spoil", ["columns", "json", "number"])
 def test_tables_of_another_form_are_named_and_stop_nothing(tmp_path, make, spoil):
     tables = make.tables()
     if spoil == "columns":
         tables["instances"] = tables["instances"][["instance", "subset"]]
     elif spoil == "json":
         tables["instances"]["captions"] = "{"
-    elif spoil == "number":
-        tables["scores"] = tables["scores"].astype({"score": str}).assign(score="high")
     else:
-        tables["outcomes"]["outcome"] = "perhaps"
+        tables["scores"] = tables["scores"].astype({"score": str}).assign(score="high")
     found = cases_of(tmp_path / "out", make, tables)
     assert found.data == ""
     assert len(found.problems) == 1
