@@ -168,6 +168,17 @@ def rows_of(document):
     return [[Page(row).elements for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)] for table in tables]
 
 
+def widths_of(rows):
+    """Return how many columns each row fills, with those that cells of rows above reach down into."""
+    widths, reaching = [], []
+    for cells in rows:
+        own = [attributes for tag, attributes, depth in cells if tag in ("th", "td") and depth == 1]
+        reaching = [(left - 1, width) for left, width in reaching if left > 1]
+        widths.append(sum(int(one.get("colspan", 1)) for one in own) + sum(width for _, width in reaching))
+        reaching += [(int(one.get("rowspan", 1)), int(one.get("colspan", 1))) for one in own]
+    return widths
+
+
 def test_every_cell_of_every_table_has_headings(make):
     several = build_view(*make.contrasts(6)), build_view(*make.contrasts())
     for view in (sugarcrepe(make), build_view(*make.pairs(16)), build_view(*make.pairs(3)), *several):
@@ -180,12 +191,8 @@ def test_every_cell_of_every_table_has_headings(make):
                 kinds = [(tag, attributes) for tag, attributes, depth in cells if tag in ("th", "td") and depth == 1]
                 assert all(attributes.get("scope") for tag, attributes in kinds if tag == "th")
                 assert any(tag == "th" for tag, _ in kinds)
-            widths = [
-                sum(int(attributes.get("colspan", 1)) for tag, attributes, depth in cells if tag in ("th", "td"))
-                for cells in rows
-            ]
-            second = widths[1] if any("rowspan" in attributes for _, attributes, _ in rows[0]) else 0
-            assert {width for place, width in enumerate(widths) if not (second and place == 1)} == {widths[0]}
+            widths = widths_of(rows)
+            assert set(widths) == {widths[0]}
 
 
 def test_tables_hold_what_the_other_pages_hold(make):
