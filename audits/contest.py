@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from audits.dataset import Dataset, Roster
+from audits.jobs import FOREIGN
 from audits.load import Contestant
 from audits.measured import Measured, from_cells
 from audits.scoring import score
 from baselines.engine import Engine
 from reports.progress import ConsoleProgress
 
+OURS = ("audits", "baselines")
 Way = Callable[[Contestant, Dataset, Roster, Engine, Mapping[str, Any]], Measured]
 
 
@@ -55,4 +57,6 @@ def _named(contestant: Contestant) -> Iterator[None]:
     except Exception as error:
         kind = type(contestant.scorer)
         error.add_note(f"while scoring with {contestant.scorer.name} ({kind.__module__}.{kind.__qualname__})")
+        if kind.__module__.partition(".")[0] not in OURS:
+            error.add_note(FOREIGN)
         raise

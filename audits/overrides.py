@@ -96,11 +96,12 @@ def _is_bare(word: str, positional: str) -> bool:
 
 def _too_many(verb: str, bare: list[str], positional: str) -> InputError:
     takes = f"one {positional.upper()} and key=value" if positional else "key=value"
+    again = f"one at a time: `audits {verb} {bare[0]}`, then `audits {verb} {bare[1]}`" if positional else ""
     return InputError(
         f"`{verb}` takes {takes} only",
         got=" ".join(bare),
-        expected=f"for example `audits {verb} {'DIR' if positional else 'benchmark=compset'}`",
-        step=f"write `{bare[-1]}` as key=value, or see `audits --help`",
+        expected=f"for example `audits {verb} {positional.upper() or 'benchmark=compset'}`",
+        step=again or f"write `{bare[-1]}` as key=value, or see `audits --help`",
     )
 
 

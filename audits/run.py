@@ -18,7 +18,7 @@ from audits.checks import checked, refuse_changed_data
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
-from audits.findings.word_order import order_only
+from audits.findings.collect import dataset_findings
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
@@ -100,6 +100,9 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         folder.table("outcomes", tables.outcomes(measured, inputs.roster))
     with clock.step("estimates"):
         found = _estimates(values, inputs, measured)
+    with clock.step("findings"):
+        signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+        noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
     record["contestants"] = {
         one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
     }
@@ -108,7 +111,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     folder.finish(
-        record, found.rows, [*order_only(inputs.dataset), *(note for one in measured for note in one.findings)]
+        record, [*found.rows, *noticed.rows], [*noticed.findings, *(note for one in measured for note in one.findings)]
     )
 
 
