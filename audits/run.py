@@ -14,7 +14,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
-from audits.checks import checked, refuse_changed_data
+from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
 from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
@@ -58,6 +58,7 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage | None
     panel: list[Contestant]
+    absent: list[str]
     checked: Preflight
     roster: Roster
 
@@ -69,6 +70,7 @@ def job(cfg: DictConfig) -> Exit:
         if folder.state == "finished":
             record = read(folder.path).record
             refuse_changed_data(load.benchmark(values), record)
+            refuse_changed_recordings(load.recordings(values), record)
             endings.shown_again(folder.path, record["finished"])
         else:
             # Standard output is for results: what a scorer prints goes where messages go.
@@ -127,15 +129,15 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel = load.contestants(values)
+    panel, absent = load.panel(values)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
         missing=options["missing"],
-        images=any("image" in one.scorer.sees for one in panel),
+        images=any(one.needs_images for one in panel),
     )
     checked = dataset.check()
-    return Inputs(options["name"], dataset, coverage, panel, checked, dataset.roster(options["name"]))
+    return Inputs(options["name"], dataset, coverage, panel, absent, checked, dataset.roster(options["name"]))
 
 
 def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
@@ -157,7 +159,7 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent],
         "sample": provenance.origin == "sample",
     }
 
