@@ -138,7 +138,9 @@ def verdict_grid(record: Record, index: Index) -> list[Grid]:
     rows = tuple(Head(visible(subset)) for subset in order)
     heads = ("verdict", "smallest visible, points", "n", "clusters", "decided by")
     cells = tuple(_row(found[subset]) for subset in order)
-    notes = ("Smallest visible: how far from chance a shortcut must lie to be seen with power .8 after correction.",)
+    power = record.get("thresholds", {}).get("power")
+    said = f" with power {power:g}" if isinstance(power, float) else ""
+    notes = (f"Smallest visible: how far from chance a shortcut must lie to be seen{said} after correction.",)
     return [Grid("Verdict by subset", notes, rows, tuple(Head(text, is_name=False) for text in heads), cells)]
 
 
