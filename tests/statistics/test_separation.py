@@ -63,7 +63,11 @@ def test_subset_std_is_that_of_the_population() -> None:
     assert subset_std(np.array([0.2, 0.4, 0.9])) == pytest.approx((0.26 / 3) ** 0.5)
 
 
-@pytest.mark.parametrize(("truths", "allowed"), [((0.5,) * 5, 0.05), ((0.45, 0.5, 0.5, 0.5, 0.55), 0.05), ((0.3, 0.4, 0.5, 0.6, 0.7), 0.07)], ids=str)
+@pytest.mark.parametrize(
+    ("truths", "allowed"),
+    [((0.5,) * 5, 0.05), ((0.45, 0.5, 0.5, 0.5, 0.55), 0.05), ((0.3, 0.4, 0.5, 0.6, 0.7), 0.07)],
+    ids=str,
+)
 def test_std_interval_covers(truths: tuple[float, ...], allowed: float) -> None:
     rng, held = np.random.default_rng(2), 0
     for _ in range(RUNS):
