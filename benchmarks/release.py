@@ -12,6 +12,8 @@ from benchmarks.errors import InputError
 from benchmarks.images import ImageRef
 from benchmarks.schema import Card, Provenance
 
+ANY = ("",)  # as `required` of Wanted: no file by itself is indispensable, but one must be there
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Release:
@@ -22,6 +24,7 @@ class Release:
         folder: Folder that holds the annotation files.
         images: Folder, zip or tar of images.
         subsets: The selected subsets, in the card's order.
+        known: All subsets of the release.
         provenance: Where it came from.
     """
 
@@ -29,6 +32,7 @@ class Release:
     folder: Path
     images: Path
     subsets: tuple[str, ...]
+    known: tuple[str, ...]
     provenance: Provenance
 
     def tables(self) -> Iterator[Path]:
@@ -48,6 +52,10 @@ class Release:
         """
         return files.unchanged(self.folder / name, self.provenance.files[name])
 
+    def noticed(self, *notices: str) -> Provenance:
+        """Return the provenance with further notices."""
+        return dataclasses.replace(self.provenance, notices=(*self.provenance.notices, *notices))
+
     def rows(self, path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[Mapping[str, Any], files.Spot]]:
         """Yield (cells, spot) of a table (csv, tsv, jsonl, a JSON list, parquet).
 
@@ -66,14 +74,16 @@ class Release:
         return files.image_in(self.images, name, spot, search=search)
 
 
-def opened(
+def opened(  # noqa: PLR0913 - one argument per option of the YAML
     card: Card | Mapping[str, Any],
     root: str | Path | None,
     wanted: sources.Wanted,
     *,
     images: str | Path | None = None,
-    subsets: str | Sequence[str] | None = None,
     pictures: str = "images",
+    subsets: str | Sequence[str] | None = None,
+    known: Sequence[str] = (),
+    forms: bool = False,
 ) -> Release:
     """Find a release and check its files.
 
@@ -82,25 +92,58 @@ def opened(
         root: Folder that holds the files, or its parent; None looks on the hub.
         wanted: The files; those of `required` (all if empty) must be there.
         images: Place of the images; None takes `pictures` beside the files.
-        subsets: Names of the subsets to read; None reads all.
         pictures: The release's own folder of images, relative to the files.
+        subsets: Names of the subsets to read; None reads all.
+        known: Names of the subsets, where the card does not know their counts.
+        forms: Whether the files are forms of one release, of which the first that is there is read.
 
     Raises:
         InputError: If an option is wrong.
         NotAvailableError: If the release or a file of it is not there.
     """
     full = sources.card(card)
-    chosen = sources.choose(subsets, tuple(full.expected), option="benchmark.subsets")
+    every = tuple(known or full.expected)
+    chosen = sources.choose(subsets, every, option="benchmark.subsets")
+    if forms and root is None:
+        wanted = dataclasses.replace(wanted, required=wanted.names[:1])
     place = sources.locate(full, root, wanted)
-    checked = sources.check(full, place, wanted.names)
-    needed = [name for name in checked.absent if name in (wanted.required or wanted.names)]
-    sources.require(full, place, dataclasses.replace(checked, absent=tuple(needed)))
+    names = _first_form(place, wanted.names) if forms else wanted.names
+    checked = sources.check(full, place, names)
+    needed = [name for name in checked.absent if name in (wanted.required or names)]
+    sources.require(full, place, dataclasses.replace(checked, absent=tuple(needed) or _nothing(checked)))
     where = sources.images_folder(images, place.folder / pictures)
-    narrowed = dataclasses.replace(full, expected={name: full.expected[name] for name in chosen})
-    provenance = Provenance(
-        place.origin, place.location, place.revision, checked.files, checked.absent, checked.notices
+    narrowed = dataclasses.replace(
+        full, expected={name: full.expected[name] for name in chosen if name in full.expected}
     )
-    return Release(narrowed, place.folder, where, chosen, provenance)
+    provenance = Provenance(
+        place.origin,
+        place.location,
+        place.revision,
+        checked.files,
+        checked.absent,
+        (*checked.notices, *_pinning(full, place)),
+    )
+    return Release(narrowed, place.folder, where, chosen, every, provenance)
+
+
+def _nothing(checked: sources.Checked) -> tuple[str, ...]:
+    """Return the absent files where none is there at all."""
+    return () if checked.files else checked.absent
+
+
+def _first_form(place: sources.Place, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the files of the first form that is there; all names if none is."""
+    for name in names:
+        found = sources.expand(place.folder, [name])
+        if any((place.folder / one).is_file() for one in found):
+            return found
+    return tuple(names)
+
+
+def _pinning(card: Card, place: sources.Place) -> tuple[str, ...]:
+    if place.origin == "hub" and place.revision and place.revision != card.revision:
+        return (f"The hub's branch {card.revision} stood for commit {place.revision}; it is not pinned.",)
+    return ()
 
 
 def flag(value: object, option: str) -> bool:

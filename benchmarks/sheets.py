@@ -158,10 +158,7 @@ def _objects(path: Path) -> Iterator[Row]:
             place = f"line {number}"
             yield Row(place, files.need_object(value, files.Spot(path, place)))
         return
-    values = files.read_json(path)
-    if not isinstance(values, list):
-        files.Spot(path).refuse("wrong type", got=values, expected="a JSON list of objects, one per row")
-    for number, value in enumerate(values, 1):
+    for number, value in files.stream_list(path):
         yield Row(f"row {number}", files.need_object(value, files.Spot(path, f"row {number}")))
 
 
