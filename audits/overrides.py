@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.errors import InputError, near
 
 # Values under these keys are paths; what follows `=` is taken as one path even where Hydra's grammar would split it.
-PATH_KEYS = ("out", "dir", "benchmark.root", "benchmark.path", "benchmark.images", "paths.*")
+PATH_KEYS = ("out", "dir", "benchmark.root", "benchmark.path", "benchmark.images", "benchmark.images.*", "paths.*")
 # Hydra's own options that are followed by a value of theirs.
 _VALUED = {"--cfg", "-c", "--package", "-p", "--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}
 _FLAGS = (

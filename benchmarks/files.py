@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import hashlib
 import json
 import math
@@ -11,11 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from benchmarks.archives import is_packed
 from benchmarks.errors import InputError, near
-from benchmarks.images import ImageRef, inside
+from benchmarks.images import ImageRef
 from benchmarks.schema import Instance
+from benchmarks.stores import inside
 
 CHUNK = 1 << 20
+MAX_VALUE = 64 << 20  # characters of one value of a streamed list
 UNSAID = object()  # null is a value too
 Json = Any
 
@@ -72,6 +76,34 @@ def digest(path: Path) -> str:
     for chunk in _chunks(path):
         total.update(chunk)
     return total.hexdigest()
+
+
+def unchanged(path: Path, expect: str) -> Path:
+    """Return a file that still is what it was; it is digested again only if its size or time has changed.
+
+    Raises:
+        InputError: If it has changed.
+    """
+    try:
+        seen = path.stat()
+    except OSError as error:
+        _unreadable(path, error)
+    if _digest_of(path, seen.st_size, seen.st_mtime_ns) != expect:
+        Spot(path).refuse("the file changed while it was in use", step="run again")
+    return path
+
+
+def known_digest(path: Path) -> str:
+    """Return the SHA-256 of a file; a file of the same size and time is not read again.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
+    try:
+        seen = path.stat()
+    except OSError as error:
+        _unreadable(path, error)
+    return _digest_of(path, seen.st_size, seen.st_mtime_ns)
 
 
 def check_text(path: Path) -> str:
@@ -137,6 +169,82 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
         _unreadable(path, error)
 
 
+def stream_list(path: Path) -> Iterator[tuple[int, Json]]:
+    """Yield (number counted from 1, value) of a JSON list, strictly, with one value and one chunk in memory.
+
+    Raises:
+        InputError: If the file is no JSON list, or at the first value that is none.
+    """
+    reader = _Stream(path)
+    if reader.sign() != "[":
+        value = read_json(path)
+        Spot(path).refuse("wrong type", got=value, expected="a JSON list")
+    reader.skip()
+    number = 0
+    while (sign := reader.sign()) != "]":
+        if number and sign != ",":
+            Spot(path, f"row {number + 1}").refuse(
+                "not valid JSON: a comma or the end of the list is missing", got=sign
+            )
+        if number:
+            reader.skip()
+        number += 1
+        yield number, reader.value(Spot(path, f"row {number}"))
+    reader.skip()
+    if extra := reader.sign():
+        Spot(path).refuse("not valid JSON: something stands after the list", got=extra)
+
+
+class _Stream:
+    """Read JSON values one after the other from a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._chunks = path, _text_chunks(path)
+        self._text, self._at, self._ended = "", 0, False
+        self._decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+
+    def sign(self) -> str:
+        """Return the next character that is no white space, without taking it; empty at the end."""
+        while True:
+            while self._at < len(self._text) and self._text[self._at] in " \t\r\n":
+                self._at += 1
+            if self._at < len(self._text) or not self._more():
+                return self._text[self._at : self._at + 1]
+
+    def skip(self) -> None:
+        """Take one character."""
+        self._at += 1
+
+    def value(self, spot: Spot) -> Json:
+        """Take one value."""
+        self.sign()
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._text, self._at)
+                if end < len(self._text) or not self._more():
+                    self._at = end
+                    return value
+                continue  # a number may go on in the next chunk
+            except json.JSONDecodeError as error:
+                if len(self._text) - self._at > MAX_VALUE or not self._more():
+                    spot.refuse(f"not valid JSON: {error.msg}", told="the file ends there" if self._ended else "")
+            except RecursionError:
+                spot.refuse("not valid JSON: nested too deeply")
+            except ValueError as error:
+                spot.refuse(f"not valid JSON: {error}")
+
+    def _more(self) -> bool:
+        """Read on, and forget what was taken; doubles what is held, so that a long value is not parsed too often."""
+        parts = [self._text[self._at :]]
+        wanted = max(len(parts[0]), 1)
+        while wanted > 0 and (chunk := next(self._chunks, "")):
+            parts.append(chunk)
+            wanted -= len(chunk)
+        self._text, self._at = "".join(parts), 0
+        self._ended = len(parts) == 1
+        return not self._ended
+
+
 def parse_json(text: str, spot: Spot) -> Json:
     """Parse one JSON value strictly.
 
@@ -189,16 +297,36 @@ def is_text(value: Json, spot: Spot) -> str:
     return value
 
 
-def image_in(folder: Path, name: str, spot: Spot) -> ImageRef:
-    """Return the reference of a released image file below a folder.
+def image_in(place: Path, name: str, spot: Spot, *, search: bool = False) -> ImageRef:
+    """Return the reference of a released image file below a folder, or in an archive.
+
+    Args:
+        place: The folder, zip or tar.
+        name: The released name, which is also the reference's key.
+        spot: Where it was read.
+        search: Whether to look in subfolders and tar shards too; archives are always searched.
 
     Raises:
-        InputError: If the name would leave the folder.
+        InputError: If the name would leave the place.
     """
     try:
-        return ImageRef(name, inside(folder, name))
+        path = inside(place, name)
     except ValueError as error:
         spot.refuse(f"not a file name of this release: {error}", got=name, expected="a path below the image folder")
+    return ImageRef(name, place, member=name) if search or is_packed(place) else ImageRef(name, path)
+
+
+def cell_image(path: Path, row: int, column: str, *, key: str = "") -> ImageRef:
+    """Return the reference of an image cell of a parquet file of the hub, unread.
+
+    Args:
+        path: The parquet file.
+        row: Row counted from 0.
+        column: Column whose cells are structs of `bytes` and `path`.
+        key: Name within the benchmark; file, row and column by default.
+    """
+    member = f"{row}/{column}"
+    return ImageRef(key or f"{path.name}/{member}", path, member=member)
 
 
 def build(spot: Spot, make: Callable[[], Instance]) -> Instance:
@@ -211,6 +339,23 @@ def build(spot: Spot, make: Callable[[], Instance]) -> Instance:
         return make()
     except InputError as error:
         raise InputError(error.what, where=f"{spot}, {error.where}", got=error.got, step=error.step) from error
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest_of(path: Path, size: int, mtime: int) -> str:  # the key of the cache
+    return digest(path)
+
+
+def _text_chunks(path: Path) -> Iterator[str]:
+    """Yield a UTF-8 file as text, without a byte-order mark."""
+    decoder, offset, line = codecs.getincrementaldecoder("utf-8")(), 0, 1
+    for chunk in _chunks(path):
+        pending = len(decoder.getstate()[0])
+        text = _decode(chunk, path, decoder.decode, start=offset - pending, line=line)
+        yield text.removeprefix("\ufeff") if offset == 0 else text
+        offset += len(chunk)
+        line += chunk.count(b"\n")
+    _decode(b"", path, lambda data: decoder.decode(data, final=True), start=offset, line=line)
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
