@@ -20,6 +20,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "expected": (Mapping,),
     "files": (Mapping,),
     "issues": (list, tuple),
+    "upstream": (list, tuple),
 }
 
 

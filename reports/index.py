@@ -42,6 +42,14 @@ MEASURES = {
     "excess": Measure("excess", "points"),
     "lik_diff": Measure("Lik-Diff (nats)", ""),
     "sensitivity": Measure("sensitivity (d)", ""),
+    # Upstream's own: a scorer that sees one side gives both questions of such a pair the same answer.
+    "pair_accuracy": Measure("pair accuracy", fixed=0.0),
+    "set_accuracy": Measure("set accuracy", fixed=0.0),
+    "mmvp_pair": Measure("MMVP pair", fixed=0.0),
+    "Q_Acc": Measure("Q_Acc", fixed=0.0),
+    "G_Acc": Measure("G_Acc", fixed=0.0),
+    "mean_rank": Measure("mean rank", ""),
+    "median_rank": Measure("median rank", ""),
 }
 
 
