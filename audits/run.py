@@ -24,6 +24,7 @@ from audits.load import Contestant
 from audits.measured import Measured
 from audits.statistics.estimates import Estimates, estimates
 from audits.status import Exit
+from audits.upstream.collect import upstream
 from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
@@ -100,8 +101,10 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         folder.table("outcomes", tables.outcomes(measured, inputs.roster))
     with clock.step("estimates"):
         found = _estimates(values, inputs, measured)
-    with clock.step("findings"):
         signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+        asked = inputs.dataset.benchmark.card.upstream
+        theirs = upstream(asked, measured, inputs.roster, values, signatures)
+    with clock.step("findings"):
         noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
     record["contestants"] = {
         one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
@@ -111,7 +114,9 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     folder.finish(
-        record, [*found.rows, *noticed.rows], [*noticed.findings, *(note for one in measured for note in one.findings)]
+        record,
+        [*found.rows, *theirs.rows, *noticed.rows],
+        [*noticed.findings, *theirs.findings, *(note for one in measured for note in one.findings)],
     )
 
 

@@ -129,7 +129,7 @@ class Card:
         files: SHA-256 of the release's files by relative path, where one release is pinned.
         needs_images: Whether models under audit need image files (blind text baselines never do).
         issues: Known issues, each with the release that it applies to.
-        upstream: Upstream's own metrics beside ours, by the names of `audits/upstream.py`.
+        upstream: Upstream's own metrics beside ours, by the names of `audits/upstream`.
         how_to_get: How to get the annotations.
         how_to_get_images: How to get the images.
     """

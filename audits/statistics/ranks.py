@@ -26,6 +26,7 @@ class Places:
         level: Other options level with it.
         width: Options, T; 0 where an instance is no question with one positive.
         upper: Expected share of the positives among the first p places, p being their number (any number of them).
+        half: Chance of `upper`, p / T.
         unscored: Whether a score is missing, boolean.
         defined: Whether the instance is one question (1xT or Ix1), boolean.
     """
@@ -53,19 +54,13 @@ def places(
     >>> found.better, found.level, found.width
     (array([1.]), array([1.]), array([4]))
     """
-    size = len(golds)
-    found = Places(
-        *(np.full(size, nan) for _ in range(2)),
-        np.zeros(size, dtype=np.int64),
-        *(np.full(size, nan) for _ in range(2)),
-        *(np.zeros(size, dtype=bool) for _ in range(2)),
-    )
+    found = _unknown(len(golds))
     for pattern in patterns(golds):
         if 1 not in pattern.gold.shape:
             continue
         rows, gold = pattern.rows, pattern.gold.ravel()
         values = stack(scores, pattern).reshape(len(rows), -1)
-        lost = ~np.isfinite(values).all(axis=1)
+        lost = np.logical_not(np.isfinite(values).all(axis=1))
         known = np.where(lost[:, None], 0.0, values)
         positives = np.flatnonzero(gold)
         above = np.stack([(known > known[:, [one]] + tolerance).sum(axis=1) for one in positives], axis=1)
@@ -79,6 +74,11 @@ def places(
             found.level[rows] = np.where(lost, nan, near[:, 0])
             found.width[rows] = len(gold)
     return found
+
+
+def _unknown(size: int) -> Places:
+    gaps, flags = np.full(size, nan), np.zeros(size, dtype=bool)
+    return Places(gaps, gaps.copy(), np.zeros(size, dtype=np.int64), gaps.copy(), gaps.copy(), flags, flags.copy())
 
 
 def within(better: Floats, level: Floats, k: float) -> Floats:

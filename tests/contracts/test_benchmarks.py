@@ -31,8 +31,6 @@ ROOTS = {
     "cola": "COLA/data",
     "winoground_style": "MCC225-Winoground-v3/data/curated",
     "sugarcrepe_five": "sugar-crepe/data",
-    "sugarcrepe_pp": "scpp/data",
-    "sugarcrepe_pp_tot": "scpp/data",
 }
 
 
