@@ -7,6 +7,7 @@ released build moved are nouns or adjectives by this rule.
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -110,18 +111,17 @@ def shuffles(caption: str, key: str) -> tuple[str, str, str, str]:
     """
     words = TOKENS.findall(caption)
     kinds = nominal(words)
-    draw = [random.Random(f"{key}|{place}") for place in range(4)]
-    nouns = _moved(
-        _moved(words, [kind == "noun" for kind in kinds], draw[0]), [k == "adjective" for k in kinds], draw[0]
-    )
-    others = _moved(words, [not kind for kind in kinds], draw[1])
+    draw = random.Random(key)
+    nouns = _moved(_moved(words, [kind == "noun" for kind in kinds], draw), [k == "adjective" for k in kinds], draw)
+    others = _moved(words, [not kind for kind in kinds], draw)
     trigrams = [words[start : start + 3] for start in range(0, len(words), 3)]
-    within = [word for part in trigrams for word in _shuffled(part, draw[2].shuffle)]
-    whole = [word for part in _shuffled(trigrams, draw[3].shuffle) for word in part]
+    within = [word for part in trigrams for word in _shuffled(part, draw.shuffle)]
+    whole = [word for part in _shuffled(trigrams, draw.shuffle) for word in part]
     first, second, third, fourth = (clean(" ".join(made)) for made in (nouns, others, within, whole))
     return first, second, third, fourth
 
 
+@functools.lru_cache(maxsize=1 << 15)
 def _is_open(word: str) -> bool:
     """Say whether a word may be a noun or an adjective."""
     if not word[0].isalpha() or word in CLOSED or word in VERBS:

@@ -230,4 +230,6 @@ def test_an_unknown_name_is_refused_with_near_ones():
 
 
 def test_every_metric_is_named_by_a_card_or_known():
-    assert {"pair_accuracy", "set_accuracy", "ITT", "TOT", "mean_rank", "R@10", "I_Acc", "p_f", "aro_macro"} <= set(METRICS)
+    assert {"pair_accuracy", "set_accuracy", "ITT", "TOT", "mean_rank", "R@10", "I_Acc", "p_f", "aro_macro"} <= set(
+        METRICS
+    )
