@@ -86,6 +86,13 @@ class Document:
             rows = list(csv.reader(text.splitlines(), delimiter=self.delimiter))
             self.value = {str(number): row for number, row in enumerate(rows)}
 
+    def fields(self, path):
+        """Return names of which a message about the node must hold one."""
+        if self.kind not in (".csv", ".tsv"):
+            return [key for key in path if isinstance(key, str)]
+        # The header's own names are what is broken in row 0; a row that is gone or ragged has no one field.
+        return [self.value["0"][path[1]]] if len(path) > 1 and path[0] != "0" else []
+
     def write(self, value):
         """Write a changed value; False where the format cannot hold it."""
         if self.kind == ".json":
@@ -141,6 +148,9 @@ def test_a_broken_cell_is_read_or_refused_by_file_and_place(name, tmp_path):
                 assert document.path.name in message or "index.json" in message, f"{said}: {message}"
                 whole = len(path) == 1 and document.kind == ".json"
                 assert whole or PLACE.search(message) or "column" in message, f"{said}: {message}"
+                named = document.fields(path)
+                no_one_field = "number of cells" in message or "not valid UTF-8" in message
+                assert no_one_field or not named or any(key in message for key in named), f"{said}: {message}"
         document.path.write_bytes(document.bytes)
     assert refused > 5
     assert list(build())
