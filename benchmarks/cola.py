@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import download, files, release, sources
+from benchmarks import download, files, json_lists, release, sources
 from benchmarks.images import ImageRef
 from benchmarks.schema import Card, Instance
 
@@ -124,7 +124,7 @@ class ColaSingle:
 
 def _rows(path: Path) -> Iterator[tuple[list[str], files.Spot]]:
     """Yield [image 1 address, caption 1, image 2 address, caption 2]."""
-    for number, value in files.stream_list(path):
+    for number, value in json_lists.stream_list(path):
         spot = files.Spot(path, f"row {number}")
         if not isinstance(value, list) or len(value) != 4:
             spot.refuse("not a pair", got=value, expected="[image address, caption, image address, caption]")

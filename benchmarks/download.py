@@ -28,7 +28,6 @@ LONGEST_WAIT = 120.0  # seconds; a server that asks for more is given up
 REDIRECTS = 5
 BUSY = (429, 503)
 UNSATISFIABLE = 416
-CHUNK = 1 << 16
 IMAGE_LIMIT = 64 << 20
 
 
@@ -206,7 +205,7 @@ def _write(answer: httpx.Response, part: Path, begin: int, rules: Rules, address
     """Append what comes; stop at the limit, whatever was announced."""
     size = begin
     with part.open("ab" if begin else "wb") as stream:
-        for chunk in answer.iter_raw(CHUNK):
+        for chunk in answer.iter_raw():  # as it comes: what a broken transfer brought is kept
             size += len(chunk)
             if size > rules.limit:
                 stream.close()

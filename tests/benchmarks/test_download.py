@@ -1,4 +1,4 @@
-"""Downloads from a server on this machine that misbehaves: broken off, too large, busy, redirecting, changed meanwhile."""
+"""Downloads from a server on this machine that misbehaves: broken off, too large, busy, redirecting, changed."""
 
 import hashlib
 import http.server
@@ -51,7 +51,11 @@ def whole(handler):
 
 def in_turn(*answers):
     left = list(answers)
-    return lambda handler: (left.pop(0) if len(left) > 1 else left[0])(handler)
+
+    def answer(handler):
+        (left.pop(0) if len(left) > 1 else left[0])(handler)
+
+    return answer
 
 
 @pytest.fixture
