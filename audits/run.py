@@ -1,4 +1,4 @@
-"""The main job: load, preflight, score, outcomes, estimates, record, report. Nothing flows back."""
+"""The main job: load, preflight, score, outcomes, estimates, contrast, record, report. Nothing flows back."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
-from audits.checks import checked, refuse_changed_data
+from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
+from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
-from audits.findings.word_order import order_only
+from audits.findings.collect import dataset_findings
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
@@ -57,6 +58,7 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage | None
     panel: list[Contestant]
+    absent: list[str]
     checked: Preflight
     roster: Roster
 
@@ -68,6 +70,7 @@ def job(cfg: DictConfig) -> Exit:
         if folder.state == "finished":
             record = read(folder.path).record
             refuse_changed_data(load.benchmark(values), record)
+            refuse_changed_recordings(load.recordings(values), record)
             endings.shown_again(folder.path, record["finished"])
         else:
             # Standard output is for results: what a scorer prints goes where messages go.
@@ -100,6 +103,16 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         folder.table("outcomes", tables.outcomes(measured, inputs.roster))
     with clock.step("estimates"):
         found = _estimates(values, inputs, measured)
+    with clock.step("contrast"):
+        short = {one.contestant.scorer.name: _short(inputs, one.contestant) for one in measured}
+        primary = inputs.dataset.benchmark.card.primary
+        concluded = conclude(found.rows, measured, inputs.roster.labels, values, primary=primary, signatures=short)
+    record["verdicts"], record["thresholds"] = concluded.verdicts, concluded.thresholds
+    if concluded.family is not None:
+        record["family"] = concluded.family
+    with clock.step("findings"):
+        signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+        noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
     record["contestants"] = {
         one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
     }
@@ -107,24 +120,24 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
-    folder.finish(
-        record, found.rows, [*order_only(inputs.dataset), *(note for one in measured for note in one.findings)]
-    )
+    notes = [note for one in measured for note in one.findings]
+    rows, found_notes = [*concluded.rows, *noticed.rows], [*concluded.findings, *noticed.findings, *notes]
+    folder.finish(record, rows, found_notes)
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel = load.contestants(values)
+    panel, absent = load.panel(values)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
         missing=options["missing"],
-        images=any("image" in one.scorer.sees for one in panel),
+        images=any(one.needs_images for one in panel),
     )
     checked = dataset.check()
-    return Inputs(options["name"], dataset, coverage, panel, checked, dataset.roster(options["name"]))
+    return Inputs(options["name"], dataset, coverage, panel, absent, checked, dataset.roster(options["name"]))
 
 
 def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
@@ -146,7 +159,7 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent],
         "sample": provenance.origin == "sample",
     }
 

@@ -19,7 +19,7 @@ GOLD = np.eye(2, dtype=bool)
 
 
 class Cola:
-    """Yield COLA's multi-object pairs, 2x2; its own score chooses the image (our t2i). Source: cola.
+    """Yield COLA's multi-object pairs, 2x2; its own score chooses the image (our t2i). Source: colabench.
 
     Args:
         card: The `card:` mapping of the YAML.
@@ -68,7 +68,7 @@ class Cola:
 
 
 class ColaSingle:
-    """Yield COLA's single-object files, Ix1: one class and its hard images, of which some hold it. Source: cola.
+    """Yield COLA's single-object files, Ix1: one class and its hard images, of which some hold it. Source: colabench.
 
     Upstream's score is the mean average precision over classes; ours is the accuracy with several positives.
 

@@ -18,6 +18,7 @@ from benchmarks.errors import InputError, near
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 OTHERS = ",\t;|"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 BATCH = 4096  # parquet rows held at a time
 
 
@@ -78,7 +79,14 @@ def open_sheet(path: Path, *, delimiter: str | None = None) -> Sheet:
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        step = "save the table as one of these" + (f"; {near(suffix, SUFFIXES)}" if suffix else "")
+        # A spreadsheet's suffix is no misspelling of anything.
+        hint = "" if suffix in SPREADSHEETS else near(suffix, SUFFIXES)
+        how = (
+            "export it from the spreadsheet program as csv (UTF-8)"
+            if suffix in SPREADSHEETS
+            else "save it as one of these"
+        )
+        step = f"{how}; {hint}" if hint else how
         raise InputError(
             "not a table format", where=str(path), got=suffix or "no suffix", expected=", ".join(SUFFIXES), step=step
         )

@@ -22,7 +22,10 @@ from omegaconf import OmegaConf
 from benchmarks.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml") if not path.name.startswith("_"))
+# Recorded scores guess the meaning of whatever columns they find; their own tests break them.
+OTHERS = ("recorded",)
+LEAVES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml"))
+NAMES = [name for name in LEAVES if not name.startswith("_") and name not in OTHERS]
 RUNNER = ("name", "missing", "limit", "_target_")
 MUTATIONS = 60
 DELETED = object()
