@@ -7,10 +7,14 @@ import threading
 import time
 
 import pytest
+from hydra import compose, initialize_config_module
+from omegaconf import OmegaConf
 
+from audits import load
 from benchmarks import download
 from benchmarks.download import Rules, fetch, images
 from benchmarks.errors import InputError, NotAvailableError
+from benchmarks.schema import Card
 
 BODY = bytes(range(256)) * 400  # 102,400 bytes
 SHA = hashlib.sha256(BODY).hexdigest()
@@ -282,3 +286,41 @@ def test_images_come_one_at_a_time_and_what_is_gone_is_left_out(server, tmp_path
     again = images(wanted, rules=LOCAL, sleep=waits.append)
     assert again == lost
     assert len(server.seen) == 4
+
+
+def card(server, **fields):
+    known = {"file": SHA}
+    return Card("Demo", "", "https://x", "MIT", "1x2", "accuracy", "Get it.", files=known, **fields)
+
+
+def test_a_release_comes_from_its_cards_addresses_alone_and_is_checked(server, tmp_path, waits):
+    mine = card(server, addresses={"file": f"{server.url}/file"})
+    folder = download.release(mine, tmp_path / "demo", rules=LOCAL, sleep=waits.append)
+    assert (folder / "file").read_bytes() == BODY
+    assert download.release(mine, folder, rules=LOCAL, sleep=waits.append) == folder
+    assert len(server.seen) == 1
+    server.answers["/file"] = lambda handler: reply(handler, b"not it")
+    with pytest.raises(InputError, match="not the expected one"):
+        download.release(mine, tmp_path / "other", rules=LOCAL, sleep=waits.append)
+    with pytest.raises(NotAvailableError, match="no address"):
+        download.release(card(server), tmp_path / "other")
+    with pytest.raises(InputError, match="without a checksum"):
+        download.release(card(server, addresses={"more": f"{server.url}/file"}), tmp_path / "other", rules=LOCAL)
+
+
+def test_a_release_is_fetched_on_request_only(tmp_path, monkeypatch):
+    asked = []
+
+    def fetched(card, folder):
+        asked.append((card.title, folder))
+        raise NotAvailableError("nothing here", status="absent")
+
+    monkeypatch.setattr(load.download, "release", fetched)
+    with initialize_config_module("conf", version_base=None):
+        for fetch_it in ("false", "true"):
+            conf = compose("run", ["benchmark=sugarcrepe", f"benchmark.fetch={fetch_it}", f"paths.cache={tmp_path}"])
+            with pytest.raises(NotAvailableError):
+                load.benchmark(
+                    {group: OmegaConf.to_container(conf[group], resolve=True) for group in ("benchmark", "paths")}
+                )
+    assert asked == [("SugarCrepe", tmp_path / "releases" / "sugarcrepe")]

@@ -13,7 +13,7 @@ from hydra import compose, initialize_config_module
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
-from benchmarks import files, json_lists
+from benchmarks import download, files, json_lists
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.images import decode, exists
 from benchmarks.preflight import missing_images, preflight
@@ -27,7 +27,9 @@ def build(name, *overrides):
     with initialize_config_module("conf", version_base=None):
         conf = compose("run", [f"benchmark={name}", *overrides])
     given = OmegaConf.to_container(conf.benchmark, resolve=True)
-    options = {key: value for key, value in given.items() if key not in ("name", "missing", "limit", "_target_")}
+    options = {
+        key: value for key, value in given.items() if key not in ("name", "missing", "limit", "fetch", "_target_")
+    }
     return get_class(given["_target_"])(**options)
 
 
@@ -265,6 +267,23 @@ def test_cola_pairs_that_share_an_image_are_one_cluster(tmp_path):
     assert first.captions == ("red cup 0 on white shelf", "white cup 0 on red shelf")
     assert len({image.path for one in (first, second, third) for image in one.images}) == 5
     assert first.images[0].path.parent == tmp_path / "images" / "cola"
+
+
+@pytest.mark.parametrize(("name", "count"), [("cola", 5), ("svo_probes", 8)])
+def test_images_are_fetched_on_request_only_and_never_over_the_users_own(tmp_path, monkeypatch, name, count):
+    overrides, asked = released(name, tmp_path), []
+    monkeypatch.setattr(download, "images", lambda wanted: asked.append(dict(wanted)) or ())
+    build(name, *overrides).prepare_images()
+    own = f"benchmark.images={tmp_path}"
+    build(name, *overrides, "benchmark.fetch_images=true", own).prepare_images()
+    assert asked == []
+    mine = build(name, *overrides, "benchmark.fetch_images=true")
+    assert asked == []
+    mine.prepare_images()
+    (wanted,) = asked
+    assert len(wanted) == count
+    # What is fetched is what the instances refer to.
+    assert {image.path for one in mine for image in one.images} <= set(wanted.values())
 
 
 def test_cola_images_of_the_users_own(tmp_path):

@@ -20,7 +20,7 @@ from benchmarks.preflight import preflight
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
 NAMES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml") if not path.name.startswith("_"))
-RUNNER = ("name", "missing", "limit")
+RUNNER = ("name", "missing", "limit", "fetch")
 USERS = ("table", "recorded")  # no release: a file of the user's
 RELEASES = Path(__file__).parent / "releases"
 # Released files that may lie beside the repository, for a further look at real rows.
@@ -89,6 +89,8 @@ def test_the_card_is_complete(name):
     assert not set(card.expected) & {"all", "macro"}
     assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in card.files.values())
     assert not card.hub or card.revision
+    assert all(address.startswith("https://") for address in card.addresses.values())
+    assert set(card.addresses) <= set(card.files)  # nothing is fetched that cannot be checked
     if name not in USERS:
         assert card.homepage.startswith("https://")
         assert card.licence != "unknown"
