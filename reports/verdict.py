@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reports.index import POOLED, Index, arranged
 from reports.schema import Level, Record, VerdictFacts
@@ -109,21 +109,16 @@ def _rule(record: Record) -> tuple[Line, ...]:
         said.append(
             line(text, foreign(family["method"]), f", alpha {family['alpha']:g}): ", foreign(family["what"]), ".")
         )
-    thresholds = dict(_flat(record.get("thresholds", {})))
+    thresholds = {key: value for key, value in record.get("thresholds", {}).items() if _decides(key, value)}
     if thresholds:
         shown = [line(name(key), " ", foreign(str(value))) for key, value in sorted(thresholds.items())]
-        said.append(line("Thresholds: ", *joined(shown), "."))
+        said.append(line("Thresholds: ", *joined(shown), "; all are in record.json."))
     return tuple(said)
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    found: list[tuple[str, Any]] = []
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            found += _flat(value, f"{prefix}{key}.")
-        else:
-            found.append((f"{prefix}{visible(str(key))}", value))
-    return found
+def _decides(key: str, value: object) -> bool:
+    """Return whether a threshold is one of verdicts: those of findings stand below a key of their own."""
+    return key != "digest" and not isinstance(value, Mapping)
 
 
 def verdict_grid(record: Record, index: Index) -> list[Grid]:
@@ -138,7 +133,9 @@ def verdict_grid(record: Record, index: Index) -> list[Grid]:
     rows = tuple(Head(visible(subset)) for subset in order)
     heads = ("verdict", "smallest visible, points", "n", "clusters", "decided by")
     cells = tuple(_row(found[subset]) for subset in order)
-    notes = ("Smallest visible: how far from chance a shortcut must lie to be seen with power .8 after correction.",)
+    power = record.get("thresholds", {}).get("power")
+    said = f" with power {power:g}" if isinstance(power, float) else ""
+    notes = (f"Smallest visible: how far from chance a shortcut must lie to be seen{said} after correction.",)
     return [Grid("Verdict by subset", notes, rows, tuple(Head(text, is_name=False) for text in heads), cells)]
 
 

@@ -252,4 +252,4 @@ class TestInABrowser:
         page.write_text(re.sub(r"script-src 'sha256-[^']*'; ", "", text), encoding="utf-8")
         visit = seen(page, tmp_path / "profile")
         assert "The instance browser needs a script of this page" in visit.dom
-        assert '<form id="browser" hidden' in visit.dom
+        assert '<form id="browser" aria-label="Filter instances" hidden' in visit.dom
