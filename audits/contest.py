@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from audits import crossfit
 from audits.dataset import Dataset, Roster
 from audits.jobs import FOREIGN
 from audits.load import Contestant
-from audits.measured import Measured, from_cells
+from audits.measured import Measured, from_cells, from_recalled
+from audits.models.schema import Recorded
 from audits.scoring import score
 from baselines.engine import Engine
+from baselines.schema import CrossFitted, Scorer
 from reports.progress import ConsoleProgress
 
 OURS = ("audits", "baselines")
@@ -38,15 +42,34 @@ def measure(
 
 def _way(contestant: Contestant) -> Way:
     """Return how a contestant of this kind is asked."""
-    return _scored
+    if isinstance(contestant.scorer, Recorded):
+        return _recorded
+    return crossfit.measure if isinstance(contestant.scorer, CrossFitted) else _scored
 
 
 def _scored(
     contestant: Contestant, dataset: Dataset, roster: Roster, engine: Engine, values: Mapping[str, Any]
 ) -> Measured:
-    cells = score(contestant.scorer, dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
+    scorer = contestant.scorer
+    if not isinstance(scorer, Scorer):
+        raise TypeError(f"{scorer.name} is no scorer")
+    cells = score(scorer, dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
     counts = tuple(engine.counts.values())
     return from_cells(contestant, cells, roster, tolerance=values["statistics"]["tie_tolerance"], counts=counts)
+
+
+def _recorded(
+    contestant: Contestant, dataset: Dataset, roster: Roster, engine: Engine, values: Mapping[str, Any]
+) -> Measured:
+    """Take what somebody else recorded; nothing is computed, so the engine has nothing to do."""
+    scorer = contestant.scorer
+    if not isinstance(scorer, Recorded):
+        raise TypeError(f"{scorer.name} is not recorded")
+    started = time.perf_counter()
+    recalled = scorer.recall(dataset)
+    seconds = time.perf_counter() - started
+    tolerance = values["statistics"]["tie_tolerance"]
+    return from_recalled(contestant, recalled, roster, tolerance=tolerance, seconds=seconds)
 
 
 @contextmanager

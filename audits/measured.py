@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from audits.dataset import Roster
 from audits.load import Contestant
+from audits.models.schema import Recalled
 from audits.scoring import Cells
 from audits.statistics.comparisons import comparisons
 from audits.statistics.outcomes import Outcome, outcomes
@@ -68,3 +69,35 @@ def from_cells(
         tables.append(table)
     facts = dict(getattr(scorer, "facts", {}))
     return Measured(contestant, found, pd.concat(tables, ignore_index=True), cells, cells.seconds, counts, facts=facts)
+
+
+def from_recalled(
+    contestant: Contestant, recalled: Recalled, roster: Roster, *, tolerance: float, seconds: float
+) -> Measured:
+    """Return what is recorded of a contestant: decided from scores where there are scores, as it stands where not.
+
+    Args:
+        contestant: Who.
+        recalled: What is recorded.
+        roster: The instances.
+        tolerance: Scores that differ by no more are tied.
+        seconds: Time it took to read it.
+    """
+    name = contestant.full_name("")
+    if recalled.cells is not None:
+        decided = from_cells(contestant, recalled.cells, roster, tolerance=tolerance)
+        return replace(decided, seconds=seconds, facts=recalled.facts, findings=recalled.findings)
+    if recalled.comparisons is None:
+        raise TypeError(f"{name} recalls neither scores nor comparisons")
+    table = recalled.comparisons.copy()
+    table.insert(1, "scorer", name)
+    return Measured(
+        contestant,
+        {name: recalled.outcomes},
+        table,
+        None,
+        seconds,
+        reasons=recalled.reasons,
+        facts=recalled.facts,
+        findings=recalled.findings,
+    )

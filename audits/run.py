@@ -1,4 +1,4 @@
-"""The main job: load, preflight, score, outcomes, estimates, record, report. Nothing flows back."""
+"""The main job: load, preflight, score, outcomes, estimates, contrast, record, report. Nothing flows back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
-from audits.checks import checked, refuse_changed_data
+from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
+from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
@@ -58,6 +59,7 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage | None
     panel: list[Contestant]
+    absent: list[str]
     checked: Preflight
     roster: Roster
 
@@ -69,6 +71,7 @@ def job(cfg: DictConfig) -> Exit:
         if folder.state == "finished":
             record = read(folder.path).record
             refuse_changed_data(load.benchmark(values), record)
+            refuse_changed_recordings(load.recordings(values), record)
             endings.shown_again(folder.path, record["finished"])
         else:
             # Standard output is for results: what a scorer prints goes where messages go.
@@ -101,7 +104,15 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         folder.table("outcomes", tables.outcomes(measured, inputs.roster))
     with clock.step("estimates"):
         found = _estimates(values, inputs, measured)
-        signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+    with clock.step("contrast"):
+        short = {one.contestant.scorer.name: _short(inputs, one.contestant) for one in measured}
+        primary = inputs.dataset.benchmark.card.primary
+        concluded = conclude(found.rows, measured, inputs.roster.labels, values, primary=primary, signatures=short)
+    record["verdicts"], record["thresholds"] = concluded.verdicts, concluded.thresholds
+    if concluded.family is not None:
+        record["family"] = concluded.family
+    signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+    with clock.step("upstream"):
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
     with clock.step("findings"):
@@ -113,26 +124,24 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
-    folder.finish(
-        record,
-        [*found.rows, *theirs.rows, *noticed.rows],
-        [*noticed.findings, *theirs.findings, *(note for one in measured for note in one.findings)],
-    )
+    notes = [note for one in measured for note in one.findings]
+    rows = [*concluded.rows, *theirs.rows, *noticed.rows]
+    folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel = load.contestants(values)
+    panel, absent = load.panel(values)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
         missing=options["missing"],
-        images=any("image" in one.scorer.sees for one in panel),
+        images=any(one.needs_images for one in panel),
     )
     checked = dataset.check()
-    return Inputs(options["name"], dataset, coverage, panel, checked, dataset.roster(options["name"]))
+    return Inputs(options["name"], dataset, coverage, panel, absent, checked, dataset.roster(options["name"]))
 
 
 def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
@@ -154,7 +163,7 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent],
         "sample": provenance.origin == "sample",
     }
 

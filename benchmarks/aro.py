@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import files, release, sources, visual_genome
+from benchmarks import files, json_lists, release, sources, visual_genome
 from benchmarks.errors import InputError
 from benchmarks.schema import Card, Instance
 
@@ -50,7 +50,7 @@ class AroVisualGenome:
 
     def __iter__(self) -> Iterator[Instance]:
         """Yield the instances in the order of the file; ids are positions, for the rows have none."""
-        for number, value in files.stream_list(self._release.file(self._name)):
+        for number, value in json_lists.stream_list(self._release.file(self._name)):
             spot = files.Spot(self._release.folder / self._name, f"row {number}")
             row = files.need_object(value, spot, what="an object with image_path, true_caption and false_caption")
             yield self._instance(number - 1, row, spot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import download, files, release, sources
+from benchmarks import download, files, json_lists, release, sources
 from benchmarks.images import ImageRef
 from benchmarks.schema import Card, Instance
 
@@ -18,7 +19,7 @@ GOLD = np.eye(2, dtype=bool)
 
 
 class Cola:
-    """Yield COLA's multi-object pairs, 2x2; its own score chooses the image (our t2i). Source: cola.
+    """Yield COLA's multi-object pairs, 2x2; its own score chooses the image (our t2i). Source: colabench.
 
     Args:
         card: The `card:` mapping of the YAML.
@@ -49,12 +50,9 @@ class Cola:
         clusters = _components([(row[0], row[2]) for row, _ in _rows(path)])
         for number, (row, spot) in enumerate(_rows(path)):
             images = (self._image(row[0], spot), self._image(row[2], spot))
-            yield files.build(
-                spot,
-                lambda number=number, row=row, images=images: Instance(  # type: ignore[misc]
-                    str(number), images, (row[1], row[3]), GOLD, subset="multi", cluster=clusters[row[0]]
-                ),
-            )
+            captions, cluster = (row[1], row[3]), clusters[row[0]]
+            made = functools.partial(Instance, str(number), images, captions, GOLD, subset="multi", cluster=cluster)
+            yield files.build(spot, made)
 
     def prepare_images(self) -> None:
         """Fetch the images that are not in the cache yet, where `fetch_images` asks for it."""
@@ -70,7 +68,7 @@ class Cola:
 
 
 class ColaSingle:
-    """Yield COLA's single-object files, Ix1: one class and its hard images, of which some hold it. Source: cola.
+    """Yield COLA's single-object files, Ix1: one class and its hard images, of which some hold it. Source: colabench.
 
     Upstream's score is the mean average precision over classes; ours is the accuracy with several positives.
 
@@ -112,23 +110,21 @@ class ColaSingle:
     def _classes(self, subset: str, path: Path) -> Iterator[Instance]:
         labels, rows = _single(path)
         for column, label in enumerate(labels):
-            kept = [row for row in rows if row[-1][column] == 1]
-            gold = np.array([[bool(row[-2][column])] for row in kept], dtype=bool).reshape(-1, 1)
+            kept = [(number, row) for number, row in enumerate(rows, 1) if row[-1][column] == 1]
+            gold = np.array([[bool(row[-2][column])] for _, row in kept], dtype=bool).reshape(-1, 1)
             if not kept or gold.all() or not gold.any():
                 continue  # average precision is not defined there, nor is a choice
-            spot = files.Spot(path, f"class {column}")
-            refs = tuple(self._release.image(row[0], spot, search=True) for row in kept)
-            yield files.build(
-                spot,
-                lambda column=column, label=label, refs=refs, gold=gold: Instance(  # type: ignore[misc]
-                    f"{subset}:{column}", refs, (label,), gold, subset=subset, cluster=f"{subset}:{column}"
-                ),
+            refs = tuple(
+                self._release.image(row[0], files.Spot(path, f"data row {number}", "image"), search=True)
+                for number, row in kept
             )
+            made = functools.partial(Instance, f"{subset}:{column}", refs, (label,), gold, subset=subset)
+            yield files.build(files.Spot(path, f"class {column}"), made)
 
 
 def _rows(path: Path) -> Iterator[tuple[list[str], files.Spot]]:
     """Yield [image 1 address, caption 1, image 2 address, caption 2]."""
-    for number, value in files.stream_list(path):
+    for number, value in json_lists.stream_list(path):
         spot = files.Spot(path, f"row {number}")
         if not isinstance(value, list) or len(value) != 4:
             spot.refuse("not a pair", got=value, expected="[image address, caption, image address, caption]")

@@ -80,9 +80,8 @@ class ColorBench:
                     found = True
                     yield Row(cells, files.cell_image(path, place, "image", key=_key(cells, spot)), spot)
         if not found:
-            raise InputError(
-                "no row belongs to the task", where="column task", got=", ".join(seen)[:200], expected=self._task
-            )
+            where = f"{', '.join(self.provenance.files)}, column task"
+            raise InputError("no row belongs to the task", where=where, got=", ".join(seen)[:200], expected=self._task)
 
 
 def _key(cells: Mapping[str, Any], spot: files.Spot) -> str:

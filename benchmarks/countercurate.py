@@ -75,7 +75,9 @@ class CounterCurate:
         caption, image, other, edited = (files.need_text(row, name, spot) for name in ("captions", "images", *fields))
         if NONE in (other, edited):
             if other != edited:
-                spot.at(fields[0]).refuse("half of a counterfactual", told=f"{other!r} and {edited!r}"[:160])
+                spot.at(fields[0]).refuse(
+                    "half of a counterfactual", told=f"{other!r}, and in {fields[1]} {edited!r}"[:200]
+                )
             return None
         refs = (self._image(image, spot.at("images")), self._image(edited, spot.at(fields[1])))
         return files.build(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import files, release, sources, visual_genome
+from benchmarks import files, json_lists, release, sources, visual_genome
 from benchmarks.errors import InputError
 from benchmarks.schema import Card, Instance
 
@@ -96,7 +96,7 @@ class CsClip:
 
     def _rows(self, name: str) -> Iterator[tuple[int, Mapping[str, Any], files.Spot]]:
         path = self._release.file(name)
-        for number, value in files.stream_list(path):
+        for number, value in json_lists.stream_list(path):
             spot = files.Spot(path, f"row {number}")
             yield number - 1, files.need_object(value, spot, what="an object with true_caption"), spot
 

@@ -20,6 +20,8 @@ import httpx
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.files import digest
 from benchmarks.hub import public
+from benchmarks.schema import Card
+from benchmarks.stores import inside
 
 log = logging.getLogger(__name__)
 AGENT = "blind-audits (benchmark audit; one request at a time)"
@@ -28,7 +30,6 @@ LONGEST_WAIT = 120.0  # seconds; a server that asks for more is given up
 REDIRECTS = 5
 BUSY = (429, 503)
 UNSATISFIABLE = 416
-CHUNK = 1 << 16
 IMAGE_LIMIT = 64 << 20
 
 
@@ -99,6 +100,32 @@ def fetch(
             else:
                 return _finished(address, target, sha256)
     raise _gone(address, "unreachable", f"{why}, {allowed.attempts} times")
+
+
+def release(
+    card: Card, folder: Path, *, rules: Rules | None = None, sleep: Callable[[float], None] = time.sleep
+) -> Path:
+    """Fetch the annotation files of a release from its card's addresses, each checked by the card's checksum.
+
+    Args:
+        card: Its `addresses` say where the files are, its `files` what they must be.
+        folder: Folder that they go to.
+        rules: What is allowed.
+        sleep: Waits for a number of seconds.
+
+    Raises:
+        InputError: If an address has no checksum, or a file is not the expected one.
+        NotAvailableError: If the card has no address, or a file cannot be had.
+    """
+    if not card.addresses:
+        raise NotAvailableError(
+            f"{card.title} has no address to fetch from", status="absent", where="benchmark.fetch", step=card.how_to_get
+        )
+    for name, address in card.addresses.items():
+        if name not in card.files:
+            raise InputError("an address without a checksum", where=f"card of {card.title}, addresses", got=name)
+        fetch(address, inside(folder, name), sha256=card.files[name], rules=rules, sleep=sleep)
+    return folder
 
 
 def images(
@@ -206,7 +233,7 @@ def _write(answer: httpx.Response, part: Path, begin: int, rules: Rules, address
     """Append what comes; stop at the limit, whatever was announced."""
     size = begin
     with part.open("ab" if begin else "wb") as stream:
-        for chunk in answer.iter_raw(CHUNK):
+        for chunk in answer.iter_raw():  # as it comes: what a broken transfer brought is kept
             size += len(chunk)
             if size > rules.limit:
                 stream.close()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import files, release, sources
+from benchmarks import files, json_lists, release, sources
 from benchmarks.errors import InputError, near
 from benchmarks.schema import Card, Instance
 
@@ -86,9 +86,9 @@ class EqBen:
 
     def _paired(self, path: Path) -> Iterator[tuple[Entry, files.Spot]]:
         """Yield the pairs that the index makes of a flat annotation, each checked to be a pair."""
-        flat = [_flat(value, files.Spot(path, f"row {number}")) for number, value in files.stream_list(path)]
+        flat = [_flat(value, files.Spot(path, f"row {number}")) for number, value in json_lists.stream_list(path)]
         index = self._index or path
-        for number, places in files.stream_list(index):
+        for number, places in json_lists.stream_list(index):
             spot = files.Spot(index, f"row {number}")
             if (
                 not isinstance(places, list)
@@ -109,7 +109,7 @@ def _entries(path: Path) -> Iterator[tuple[Entry, files.Spot]]:
     if _starts_with_object(path):
         yield from _nested(files.read_json(path), files.Spot(path), "")
         return
-    for number, value in files.stream_list(path):
+    for number, value in json_lists.stream_list(path):
         yield _entry(value, str(number - 1), files.Spot(path, f"row {number}"))
 
 

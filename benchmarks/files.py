@@ -19,7 +19,6 @@ from benchmarks.schema import Instance
 from benchmarks.stores import inside
 
 CHUNK = 1 << 20
-MAX_VALUE = 64 << 20  # characters of one value of a streamed list
 UNSAID = object()  # null is a value too
 Json = Any
 
@@ -137,6 +136,26 @@ def read_text(path: Path) -> str:
     return _decode(data, path, lambda part: part.decode("utf-8"), start=0, line=1).removeprefix("\ufeff")
 
 
+def text_chunks(path: Path) -> Iterator[str]:
+    """Yield a UTF-8 file as text, without a byte-order mark.
+
+    Raises:
+        InputError: If it cannot be read or is not UTF-8.
+    """
+    decoder, offset, line, begun = codecs.getincrementaldecoder("utf-8")(), 0, 1, False
+    for chunk in _chunks(path):
+        pending = len(decoder.getstate()[0])
+        text = _decode(chunk, path, decoder.decode, start=offset - pending, line=line)
+        if text:
+            rest = text if begun else text.removeprefix("\ufeff")
+            begun = True
+            if rest:
+                yield rest
+        offset += len(chunk)
+        line += chunk.count(b"\n")
+    _decode(b"", path, lambda data: decoder.decode(data, final=True), start=offset, line=line)
+
+
 def read_json(path: Path, *, expect: str = "") -> Json:
     """Parse a JSON file strictly: no double keys, no NaN, nothing after the end.
 
@@ -169,80 +188,9 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
         _unreadable(path, error)
 
 
-def stream_list(path: Path) -> Iterator[tuple[int, Json]]:
-    """Yield (number counted from 1, value) of a JSON list, strictly, with one value and one chunk in memory.
-
-    Raises:
-        InputError: If the file is no JSON list, or at the first value that is none.
-    """
-    reader = _Stream(path)
-    if reader.sign() != "[":
-        value = read_json(path)
-        Spot(path).refuse("wrong type", got=value, expected="a JSON list")
-    reader.skip()
-    number = 0
-    while (sign := reader.sign()) != "]":
-        if number and sign != ",":
-            Spot(path, f"row {number + 1}").refuse(
-                "not valid JSON: a comma or the end of the list is missing", got=sign
-            )
-        if number:
-            reader.skip()
-        number += 1
-        yield number, reader.value(Spot(path, f"row {number}"))
-    reader.skip()
-    if extra := reader.sign():
-        Spot(path).refuse("not valid JSON: something stands after the list", got=extra)
-
-
-class _Stream:
-    """Read JSON values one after the other from a file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._chunks = path, _text_chunks(path)
-        self._text, self._at, self._ended = "", 0, False
-        self._decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
-
-    def sign(self) -> str:
-        """Return the next character that is no white space, without taking it; empty at the end."""
-        while True:
-            while self._at < len(self._text) and self._text[self._at] in " \t\r\n":
-                self._at += 1
-            if self._at < len(self._text) or not self._more():
-                return self._text[self._at : self._at + 1]
-
-    def skip(self) -> None:
-        """Take one character."""
-        self._at += 1
-
-    def value(self, spot: Spot) -> Json:
-        """Take one value."""
-        self.sign()
-        while True:
-            try:
-                value, end = self._decoder.raw_decode(self._text, self._at)
-                if end < len(self._text) or not self._more():
-                    self._at = end
-                    return value
-                continue  # a number may go on in the next chunk
-            except json.JSONDecodeError as error:
-                if len(self._text) - self._at > MAX_VALUE or not self._more():
-                    spot.refuse(f"not valid JSON: {error.msg}", told="the file ends there" if self._ended else "")
-            except RecursionError:
-                spot.refuse("not valid JSON: nested too deeply")
-            except ValueError as error:
-                spot.refuse(f"not valid JSON: {error}")
-
-    def _more(self) -> bool:
-        """Read on, and forget what was taken; doubles what is held, so that a long value is not parsed too often."""
-        parts = [self._text[self._at :]]
-        wanted = max(len(parts[0]), 1)
-        while wanted > 0 and (chunk := next(self._chunks, "")):
-            parts.append(chunk)
-            wanted -= len(chunk)
-        self._text, self._at = "".join(parts), 0
-        self._ended = len(parts) == 1
-        return not self._ended
+def strict() -> json.JSONDecoder:
+    """Return a decoder that refuses double keys, NaN and numbers beyond any float."""
+    return json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
 
 
 def parse_json(text: str, spot: Spot) -> Json:
@@ -252,7 +200,7 @@ def parse_json(text: str, spot: Spot) -> Json:
         InputError: If the text is not one strict JSON value; the message names line and column.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+        return strict().decode(text)
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         ended = error.pos >= len(text.rstrip())
@@ -344,18 +292,6 @@ def build(spot: Spot, make: Callable[[], Instance]) -> Instance:
 @functools.lru_cache(maxsize=1024)
 def _digest_of(path: Path, size: int, mtime: int) -> str:  # the key of the cache
     return digest(path)
-
-
-def _text_chunks(path: Path) -> Iterator[str]:
-    """Yield a UTF-8 file as text, without a byte-order mark."""
-    decoder, offset, line = codecs.getincrementaldecoder("utf-8")(), 0, 1
-    for chunk in _chunks(path):
-        pending = len(decoder.getstate()[0])
-        text = _decode(chunk, path, decoder.decode, start=offset - pending, line=line)
-        yield text.removeprefix("\ufeff") if offset == 0 else text
-        offset += len(chunk)
-        line += chunk.count(b"\n")
-    _decode(b"", path, lambda data: decoder.decode(data, final=True), start=offset, line=line)
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ import io
 import struct
 import warnings
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,12 +89,14 @@ class Decoded:
         original_size: (width, height) in pixels after rotation and before the crop.
         had_alpha: Whether the file had an alpha channel or a transparent colour.
         notes: Sentences about anything unusual (broken EXIF block, several frames).
+        format: Name of the file's format as Pillow gives it, one of `FORMATS`.
     """
 
     image: Image.Image
     original_size: tuple[int, int]
     had_alpha: bool
     notes: tuple[str, ...] = ()
+    format: str = ""
 
 
 def exists(ref: ImageRef) -> bool:
@@ -155,7 +157,7 @@ def decode(ref: ImageRef) -> Decoded:
                 step="fetch the file again",
             ) from error
     heard = tuple(dict.fromkeys(str(item.message) for item in caught if item.category is not ResourceWarning))
-    return Decoded(decoded.image, decoded.original_size, decoded.had_alpha, decoded.notes + heard)
+    return replace(decoded, notes=decoded.notes + heard)
 
 
 def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
@@ -173,7 +175,7 @@ def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
     rgb = rgb if turn is None else rgb.transpose(turn)
     rgb.info = {}
     size = rgb.size
-    return Decoded(_crop(rgb, ref), size, had_alpha, (*notes, *note))
+    return Decoded(_crop(rgb, ref), size, had_alpha, (*notes, *note), str(opened.format))
 
 
 def _rotation(image: Image.Image) -> tuple[Image.Transpose | None, list[str]]:

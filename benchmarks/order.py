@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import files, release, shuffles, sources
+from benchmarks import files, json_lists, release, shuffles, sources
 from benchmarks.images import ImageRef
 from benchmarks.schema import Card, Instance
 
@@ -80,7 +80,7 @@ class AroOrder:
 
     def _built(self, path: Path) -> Iterator[Row]:
         """Yield the captions of each image with shuffles made here."""
-        for number, value in files.stream_list(path):
+        for number, value in json_lists.stream_list(path):
             spot = files.Spot(path, f"row {number}")
             item = files.need_object(value, spot, what="an object with image and caption")
             name = files.need_text(item, "image", spot).rpartition("/")[2]

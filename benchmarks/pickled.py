@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,10 @@ def read_torch(path: Path) -> Any:
         InputError: If it is missing, broken, or would have to run code to be read.
     """
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            # torch warns of pickle protocols that it may not read; what it cannot read is refused below.
+            warnings.simplefilter("ignore", UserWarning)
+            return torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
         raise InputError("a file cannot be read", where=str(path.absolute()), got=type(error).__name__) from error
     except FAULTS as error:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks import files
+from benchmarks import files, json_lists
 from benchmarks.errors import InputError, near
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -166,7 +166,7 @@ def _objects(path: Path) -> Iterator[Row]:
             place = f"line {number}"
             yield Row(place, files.need_object(value, files.Spot(path, place)))
         return
-    for number, value in files.stream_list(path):
+    for number, value in json_lists.stream_list(path):
         yield Row(f"row {number}", files.need_object(value, files.Spot(path, f"row {number}")))
 
 

@@ -19,6 +19,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "needs_images": (bool,),
     "expected": (Mapping,),
     "files": (Mapping,),
+    "addresses": (Mapping,),
     "issues": (list, tuple),
     "upstream": (list, tuple),
 }

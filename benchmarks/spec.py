@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import files, release, sources
+from benchmarks import files, json_lists, release, sources
 from benchmarks.errors import InputError
 from benchmarks.schema import Card, Instance
 
@@ -51,7 +51,7 @@ class Spec:
         """Yield the instances by subset, in the order of the files."""
         for subset in self._release.subsets:
             path = self._release.file(f"{subset}/{self._direction}.json")
-            for number, value in files.stream_list(path):
+            for number, value in json_lists.stream_list(path):
                 spot = files.Spot(path, f"row {number}")
                 yield self._instance(subset, number - 1, value, spot)
 

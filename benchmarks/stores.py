@@ -66,6 +66,8 @@ def inside(folder: Path, name: str) -> Path:
     Raises:
         ValueError: If the name is empty, absolute or leaves the folder; the message says which.
     """
+    if _PLAIN.fullmatch(name) and ".." not in name and name.strip():
+        return folder / name  # the ordinary case, without parsing the name twice
     parts = (PurePosixPath(name), PureWindowsPath(name))
     if not name.strip() or "\0" in name:
         raise ValueError("the file name is empty or holds a null character")

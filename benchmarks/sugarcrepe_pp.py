@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import files, release, sources
+from benchmarks import files, json_lists, release, sources
 from benchmarks.errors import InputError, near
 from benchmarks.images import ImageRef
 from benchmarks.schema import Card, Instance
@@ -64,7 +64,7 @@ class SugarCrepePlus:
     def __iter__(self) -> Iterator[Instance]:
         """Yield the instances by subset, in the order of the files."""
         for subset in self._release.subsets:
-            for number, value in files.stream_list(self._release.file(f"{subset}.json")):
+            for number, value in json_lists.stream_list(self._release.file(f"{subset}.json")):
                 spot = files.Spot(self._release.folder / f"{subset}.json", f"row {number}")
                 item = _item(subset, value, spot)
                 yield from self._itt(item, spot) if self._reading == "itt" else _tot(item, spot)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import files, release, sources
+from benchmarks import files, json_lists, release, sources
 from benchmarks.schema import Card, Instance
 
 GOLD = np.array([[True, False]])
@@ -50,7 +50,7 @@ class VlChecklist:
         for subset in self._release.subsets:
             name = f"{subset}.json"
             if name in self.provenance.files:
-                for number, value in files.stream_list(self._release.file(name)):
+                for number, value in json_lists.stream_list(self._release.file(name)):
                     spot = files.Spot(self._release.folder / name, f"row {number}")
                     yield self._instance(subset, number - 1, value, spot)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import files, release, sources, visual_genome
+from benchmarks import files, json_lists, release, sources, visual_genome
 from benchmarks.images import ImageRef
 from benchmarks.schema import Card, Instance
 
@@ -213,7 +213,7 @@ class WhatsUpQa:
                 yield from self._captions(subset, path)
 
     def _captions(self, subset: str, path: Path) -> Iterator[Instance]:
-        for number, value in files.stream_list(path):
+        for number, value in json_lists.stream_list(path):
             spot = files.Spot(path, f"row {number}")
             if not isinstance(value, list) or len(value) != 3:
                 spot.refuse("not an item", got=value, expected="[image id, right caption, wrong caption]")
@@ -278,7 +278,7 @@ def _questions(opened: release.Release, path: Path) -> Iterator[Asked]:
 
 def _photos(path: Path) -> Iterator[Photo]:
     """Yield the rows of a controlled set; paths are the authors' own, file names the release's."""
-    for number, value in files.stream_list(path):
+    for number, value in json_lists.stream_list(path):
         spot = files.Spot(path, f"row {number}")
         row = files.need_object(value, spot, what="an object with image_path and caption_options")
         name, options = files.need_text(row, "image_path", spot).rpartition("/")[2], row.get("caption_options")

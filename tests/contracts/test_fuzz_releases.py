@@ -22,8 +22,11 @@ from omegaconf import OmegaConf
 from benchmarks.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml") if not path.name.startswith("_"))
-RUNNER = ("name", "missing", "limit", "_target_")
+# Recorded scores guess the meaning of whatever columns they find; their own tests break them.
+OTHERS = ("recorded",)
+LEAVES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml"))
+NAMES = [name for name in LEAVES if not name.startswith("_") and name not in OTHERS]
+RUNNER = ("name", "missing", "limit", "fetch", "_target_")
 MUTATIONS = 60
 DELETED = object()
 VALUES = (DELETED, None, "", " ", 3, -1, True, 2.5, [], {}, ["x"], {"a": 1}, "x" * 600, "\ud800", "../../etc/passwd")
@@ -86,6 +89,13 @@ class Document:
             rows = list(csv.reader(text.splitlines(), delimiter=self.delimiter))
             self.value = {str(number): row for number, row in enumerate(rows)}
 
+    def fields(self, path):
+        """Return names of which a message about the node must hold one."""
+        if self.kind not in (".csv", ".tsv"):
+            return [key for key in path if isinstance(key, str)]
+        # The header's own names are what is broken in row 0; a row that is gone or ragged has no one field.
+        return [self.value["0"][path[1]]] if len(path) > 1 and path[0] != "0" else []
+
     def write(self, value):
         """Write a changed value; False where the format cannot hold it."""
         if self.kind == ".json":
@@ -141,6 +151,9 @@ def test_a_broken_cell_is_read_or_refused_by_file_and_place(name, tmp_path):
                 assert document.path.name in message or "index.json" in message, f"{said}: {message}"
                 whole = len(path) == 1 and document.kind == ".json"
                 assert whole or PLACE.search(message) or "column" in message, f"{said}: {message}"
+                named = document.fields(path)
+                no_one_field = "number of cells" in message or "not valid UTF-8" in message
+                assert no_one_field or not named or any(key in message for key in named), f"{said}: {message}"
         document.path.write_bytes(document.bytes)
     assert refused > 5
     assert list(build())
