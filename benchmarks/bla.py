@@ -72,5 +72,6 @@ def _sets(path: Path) -> Iterator[tuple[str, object, tuple[str, ...], files.Spot
             spot.at("caption_group").refuse("wrong type", got=groups, expected="a list of at least one object")
         for place, group in enumerate(groups):
             key = str(number) if len(groups) == 1 else f"{number}.{place}"
-            held = files.need_object(group, spot.at("caption_group"), what=f"an object with {', '.join(ORDER)}")
-            yield key, row.get("image_id"), tuple(files.need_text(held, field, spot) for field in ORDER), spot
+            at = files.Spot(path, f"row {number + 1}, caption_group[{place}]")
+            held = files.need_object(group, at, what=f"an object with {', '.join(ORDER)}")
+            yield key, row.get("image_id"), tuple(files.need_text(held, field, at) for field in ORDER), spot
