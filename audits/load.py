@@ -5,17 +5,19 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from audits.models.schema import Recorded
 from baselines.schema import CrossFitted, Scorer
 from baselines.text_form import forms, in_form
+from benchmarks import download, sources
 from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Benchmark
 from reports.schema import Kind
 
 # Options of a benchmark that the runner, not the parser, acts on.
-_RUNNERS = ("name", "missing", "limit")
+_RUNNERS = ("name", "missing", "limit", "fetch")
 
 
 class Panel(NamedTuple):
@@ -42,8 +44,16 @@ class Contestant(NamedTuple):
 
 
 def benchmark(values: Mapping[str, Any]) -> Benchmark:
-    """Build the benchmark that the configuration names."""
+    """Build the benchmark that the configuration names; fetch its annotations first where `fetch` asks for it.
+
+    Raises:
+        InputError: If it cannot be built, or a fetched file is not the expected one.
+        NotAvailableError: If it cannot be had.
+    """
     options = {key: value for key, value in values["benchmark"].items() if key not in _RUNNERS}
+    if values["benchmark"].get("fetch") is True and options.get("root") is None:
+        folder = Path(values["paths"]["cache"]) / "releases" / str(values["benchmark"]["name"])
+        options["root"] = str(download.release(sources.card(options["card"]), folder))
     built: Benchmark = _build(options, "benchmark")
     return built
 

@@ -11,7 +11,8 @@ from benchmarks.errors import InputError, near
 
 # Values under these keys are paths; what follows `=` is taken as one path even where Hydra's grammar would split it.
 PATH_KEYS = (
-    *("out", "dir", "benchmark.root", "benchmark.path", "benchmark.path.*", "benchmark.images", "paths.*"),
+    *("out", "dir", "benchmark.root", "benchmark.path", "benchmark.path.*", "benchmark.images", "benchmark.images.*"),
+    *("benchmark.flickr", "benchmark.index", "paths.*"),
     *("model.*.runs.*", "model.*.runs.*.path", "model.*.runs.*.path.*", "model.*.own.path", "model.*.own.path.*"),
 )
 # Hydra's own options that are followed by a value of theirs.

@@ -14,6 +14,7 @@ from benchmarks.images import FORMATS, ImageRef, content_digest, decode, encoded
 from benchmarks.schema import Candidates
 
 NO_IMAGE, MISSING = "this row has no image", "the image file is not there"
+TYPICAL = 200_000  # bytes of a picture, for planning only
 # Each cue, and what its two directions are called.
 CUES: Mapping[str, tuple[str, str]] = {
     "width": ("larger", "smaller"),
@@ -135,7 +136,9 @@ def sharpness(grey: NDArray[np.float64]) -> float:
 
 
 def _size(ref: ImageRef) -> int:
-    """Return the bytes of a file, without reading it."""
+    """Return the bytes of a file, without reading it; of a member of an archive, a typical picture's."""
+    if ref.member:
+        return TYPICAL
     return len(ref.data) if ref.data is not None else 0 if ref.path is None else ref.path.stat().st_size
 
 

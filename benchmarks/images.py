@@ -14,12 +14,13 @@ import struct
 import warnings
 import zlib
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
+from benchmarks import archives
 from benchmarks.errors import InputError
 
 MAX_PIXELS = 178_956_970  # 512 MiB as RGB: beyond it a small file may be meant to fill the memory
@@ -59,12 +60,14 @@ class ImageRef:
         path: The file, or None (bytes, or absent).
         data: The encoded bytes, or None.
         box: Crop (left, top, right, bottom) in pixels after rotation, or None.
+        member: Where `path` is a place (folder, archive, parquet file): the name, or `ROW/COLUMN`, looked up in it.
     """
 
     key: str
     path: Path | None = None
     data: bytes | None = None
     box: tuple[int, int, int, int] | None = None
+    member: str = ""
 
     @classmethod
     def absent(cls) -> ImageRef:
@@ -98,6 +101,8 @@ class Decoded:
 
 def exists(ref: ImageRef) -> bool:
     """Tell whether encoded bytes stand behind a reference, without decoding them."""
+    if ref.member and ref.path is not None:
+        return archives.has(ref.path, ref.member)
     return bool(ref.data) or (ref.path is not None and ref.path.is_file())
 
 
@@ -111,6 +116,8 @@ def encoded(ref: ImageRef) -> bytes:
         return ref.data
     if ref.path is None:
         raise InputError("this row has no image", where=_name(ref), step="select a scorer that sees the text only")
+    if ref.member:
+        return archives.read(ref.path, ref.member)
     try:
         return ref.path.read_bytes()
     except (OSError, ValueError) as error:
@@ -151,22 +158,6 @@ def decode(ref: ImageRef) -> Decoded:
             ) from error
     heard = tuple(dict.fromkeys(str(item.message) for item in caught if item.category is not ResourceWarning))
     return replace(decoded, notes=decoded.notes + heard)
-
-
-def inside(folder: Path, name: str) -> Path:
-    """Return the path of a released file name below a folder.
-
-    Raises:
-        ValueError: If the name is empty, absolute or leaves the folder; the message says which.
-    """
-    parts = (PurePosixPath(name), PureWindowsPath(name))
-    if not name.strip() or "\0" in name:
-        raise ValueError("the file name is empty or holds a null character")
-    if any(part.is_absolute() or part.drive or part.root for part in parts):
-        raise ValueError("the file name is an absolute path")
-    if any(".." in part.parts for part in parts):
-        raise ValueError("the file name leaves its folder")
-    return folder / name
 
 
 def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
@@ -247,7 +238,8 @@ def _crop(image: Image.Image, ref: ImageRef) -> Image.Image:
 
 
 def _name(ref: ImageRef) -> str:
-    return str(ref.path) if ref.path is not None else f"image {ref.key!r}"
+    name = str(ref.path) if ref.path is not None else f"image {ref.key!r}"
+    return f"{name}, member {ref.member!r}" if ref.member else name
 
 
 @functools.cache

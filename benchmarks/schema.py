@@ -127,8 +127,10 @@ class Card:
         primary: The primary metric.
         expected: Expected number of instances by subset.
         files: SHA-256 of the release's files by relative path, where one release is pinned.
+        addresses: Where the release's files can be fetched from, by relative path; each has a checksum in `files`.
         needs_images: Whether models under audit need image files (blind text baselines never do).
         issues: Known issues, each with the release that it applies to.
+        upstream: Upstream's own metrics beside ours, by the names of `audits/upstream`.
         how_to_get: How to get the annotations.
         how_to_get_images: How to get the images.
     """
@@ -145,9 +147,11 @@ class Card:
     gated: bool = False
     expected: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
     needs_images: bool = True
     issues: tuple[str, ...] = ()
     how_to_get_images: str = ""
+    upstream: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

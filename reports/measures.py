@@ -69,6 +69,28 @@ MEASURES = {
     "easy_hard_gap": Measure("gap right - wrong", "points", role="pair"),
     "easy_hard_gap_base": Measure("gap at the base image", "points", role="pair"),
     "easy_hard_gap_foil": Measure("gap at the foil image", "points", role="pair"),
+    # Upstream's own, under its names. One side alone gives both members of a pair of photos the same answer.
+    "pair_accuracy": Measure("pair accuracy", fixed=0.0, role="other"),
+    "set_accuracy": Measure("set accuracy", fixed=0.0, role="other"),
+    "mmvp_pair": Measure("MMVP pair", fixed=0.0, role="other"),
+    "Acc": Measure("Acc", role="other"),
+    "Q_Acc": Measure("Q_Acc", fixed=0.0, role="other"),
+    "I_Acc": Measure("I_Acc", role="other"),
+    "G_Acc": Measure("G_Acc", fixed=0.0, role="other"),
+    "ITT": Measure("ITT", role="other"),
+    "TOT": Measure("TOT", role="other"),
+    "sentence_accuracy": Measure("sentence accuracy", role="other"),
+    "sentence_set_accuracy": Measure("set accuracy (both true sentences first)", role="other"),
+    "aro_macro": Measure("macro over relations", role="other"),
+    "aro_macro_25": Measure("macro over pairs of attributes, 25 cases or more", role="other"),
+    "acc_r": Measure("acc_r", role="other"),
+    "acc": Measure("acc", role="other"),
+    "p_c": Measure("p_c", role="other"),
+    "p_f": Measure("p_f", role="other"),
+    "min_pc_pf": Measure("min(p_c, p_f)", role="other"),
+    "mean_rank": Measure("mean rank", "", role="other"),
+    "median_rank": Measure("median rank", "", role="other"),
+    **{f"R@{k}": Measure(f"R@{k}", role="other") for k in (1, 3, 5, 10)},
 }
 
 
