@@ -33,9 +33,9 @@ def fieller(first: Floats, second: Floats, clusters: Ints, *, confidence: float 
 
     Source: fieller1954.
 
-    >>> rows = np.array([1.0, 0.5, 0.0, 1.0])
+    >>> rows = np.array([1.0, 0.75, 0.5, 1.0])
     >>> found = fieller(rows / 2, rows, np.arange(4))
-    >>> found.low, found.high
+    >>> round(found.low, 6), round(found.high, 6)
     (0.5, 0.5)
     >>> fieller(rows, np.array([1.0, -1, 1, -1]), np.arange(4)).low
     nan
