@@ -52,7 +52,8 @@ def fieller(first: Floats, second: Floats, clusters: Ints, *, confidence: float 
     slope = v[0, 1] / v[1, 1] if v[1, 1] > 0 else 0.0
     inside = v[0, 0] - 2 * ratio * v[0, 1] + ratio**2 * v[1, 1] - g * (v[0, 0] - slope * v[0, 1])
     reach = t / abs(b) * sqrt(max(float(inside), 0.0))
-    return Interval((ratio - g * slope - reach) / (1 - g), (ratio - g * slope + reach) / (1 - g), METHOD)
+    middle = ratio - g * slope
+    return Interval(float((middle - reach) / (1 - g)), float((middle + reach) / (1 - g)), METHOD)
 
 
 def linearised(first: Floats, second: Floats, clusters: Ints) -> tuple[float, float, NDArray[np.float64], int]:
