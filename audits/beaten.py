@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from audits.evidence import Rows
+from audits.evidence import Rows, differs, faced
 from audits.statistics.layout import POOLED
-from audits.verdict import differs, percent
+from audits.wording import percent
 from reports.schema import Estimate, Finding
 
 SHOWN = 5
@@ -68,8 +68,9 @@ def _worst(of: Rows, model: str, subset: str, alpha: float) -> Defeat | None:
         return None
     lowest = min(under, key=lambda row: (row.value, row.against))
     baseline = alone[lowest.against]
-    # On 2x2 a model has a row by direction; the one that faces this baseline lies at their difference from it.
-    facing = min(own, key=lambda row: abs(row.value - baseline.value - lowest.value))
+    facing = faced(lowest, own, baseline)
+    if facing is None:
+        return None
     return Defeat(lowest, baseline, facing)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from audits.beaten import beaten
-from audits.evidence import Rows
+from audits.evidence import Rows, able, cues, differs, farthest, one_of_each
 from audits.statistics.layout import POOLED
-from audits.verdict import Thresholds, apart, differs, farthest, percent, reached
+from audits.verdict import Thresholds
+from audits.wording import apart, percent, reached
 from reports.schema import Estimate, Finding, Kind
 
 WORDS: Mapping[Kind, str] = {
@@ -15,7 +16,10 @@ WORDS: Mapping[Kind, str] = {
     "trained": "baselines trained on the benchmark's own folds",
 }
 NAMES: Mapping[Kind, str] = {"blind": "zero_shot_baseline", "trained": "trained_baseline"}
-_DIAGNOSTIC = " Training on the benchmark is a diagnostic of what it gives away: below such a baseline is not blind."
+_DIAGNOSTIC = (
+    " Training on the benchmark is a diagnostic of what it gives away: a model below such a baseline is not thereby "
+    "blind."
+)
 
 
 def claims(rows: Sequence[Estimate], kinds: Mapping[str, Kind], thresholds: Thresholds) -> list[Finding]:
@@ -48,25 +52,27 @@ def _against_chance(of: Rows, kind: Kind, at: Thresholds) -> Iterator[Finding]:
     """Yield, where some baseline is above (or below) chance, which; and once if none is."""
     hits = {subset: [row for row in of.chance(kind, subset) if differs(row, at.alpha)] for subset in of.subsets}
     pooled = of.chance(kind, POOLED)
+    number = cues(row.scorer for row in pooled)
     if pooled and not any(hits.values()):
         yield Finding(
             f"no_{NAMES[kind]}_off_chance",
             "info",
-            f"None of {len(pooled)} {WORDS[kind]} differs from chance on any subset or on all instances at a "
+            f"None of {number} {WORDS[kind]} differs from chance on any subset or on all instances at a "
             f"family-wise level of {at.alpha:g}. That does not show that there is no shortcut.",
-            values={"baselines": len(pooled)},
+            values={"baselines": number},
         )
     for subset, rows in hits.items():
         if rows:
-            above = sum(row.value > row.chance for row in rows)
+            off, number = one_of_each(rows), cues(row.scorer for row in of.chance(kind, subset))
+            above = sum(row.value > row.chance for row in off)
             yield Finding(
                 f"some_{NAMES[kind]}_off_chance",
                 "notice" if kind == "blind" else "info",
-                f"{above} of {len(of.chance(kind, subset))} {WORDS[kind]} {'is' if above == 1 else 'are'} above chance "
-                f"and {len(rows) - above} below it at a family-wise level of {at.alpha:g}. Named as a description, the "
-                f"farthest: {reached(farthest(rows))}.",
+                f"{above} of {number} {WORDS[kind]} {'is' if above == 1 else 'are'} above chance and "
+                f"{len(off) - above} below it at a family-wise level of {at.alpha:g} (a cue in both directions counts "
+                f"once, by the one that does better). Named as a description, the farthest: {reached(off[0])}.",
                 subset="" if subset == POOLED else subset,
-                values={"above": above, "below": len(rows) - above, "baselines": len(of.chance(kind, subset))},
+                values={"above": above, "below": len(off) - above, "baselines": number},
             )
 
 
@@ -83,12 +89,13 @@ def _above_every(of: Rows, kind: Kind, model: str) -> Iterator[Finding]:
         if all(row.low > 0 for row in of.paired("excess", kind, model, subset))
         and of.paired("excess", kind, model, subset)
     ]
-    number = len(rows)
+    number, below = cues(row.against for row in rows), cues(row.against for row in short)
     where = f" It holds by subset on {', '.join(clear) if clear else 'none'}." if len(of.subsets) > 1 else ""
     if short:
         text = (
-            f"{model} is not shown to be above every one of {number} {WORDS[kind]}: {len(short)} paired "
-            f"{'interval does' if len(short) == 1 else 'intervals do'} not lie above 0. The lowest: {apart(lowest)}."
+            f"{model} is not shown to be above every one of {number} {WORDS[kind]}: of {below} of "
+            f"them the paired {'interval does' if below == 1 else 'intervals do'} not lie above 0. The lowest: "
+            f"{apart(lowest)}."
         )
     else:
         text = (
@@ -99,7 +106,7 @@ def _above_every(of: Rows, kind: Kind, model: str) -> Iterator[Finding]:
         f"above_every_{NAMES[kind]}" if not short else f"not_above_every_{NAMES[kind]}",
         "notice" if short and kind == "blind" else "info",
         text + where,
-        values={"model": model, "baselines": number, "not_above": len(short), "lowest_bound": lowest.low},
+        values={"model": model, "baselines": number, "not_above": below, "lowest_bound": lowest.low},
     )
 
 
@@ -109,14 +116,27 @@ def _below_some(of: Rows, kind: Kind, model: str, at: Thresholds) -> Iterator[Fi
         under = [row for row in of.paired("excess", kind, model, subset) if row.value < 0 and differs(row, at.alpha)]
         if under:
             lowest = min(under, key=lambda row: (row.value, row.against))
+            number = cues(row.against for row in under)
+            more = _DIAGNOSTIC if kind == "trained" else _failing(of, model, subset, at)
             yield Finding(
                 f"below_some_{NAMES[kind]}",
                 "warning" if kind == "blind" else "info",
-                f"{model} is below {len(under)} of the {WORDS[kind]} at a family-wise level of {at.alpha:g}. Named as "
-                f"a description, the largest difference: {apart(lowest)}." + (_DIAGNOSTIC if kind == "trained" else ""),
+                f"{model} is below {number} of the {WORDS[kind]} at a family-wise level of {at.alpha:g}. Named as "
+                f"a description, the largest difference: {apart(lowest)}.{more}",
                 subset="" if subset == POOLED else subset,
-                values={"model": model, "below": len(under), "difference": lowest.value},
+                values={"model": model, "below": number, "difference": lowest.value},
             )
+
+
+def _failing(of: Rows, model: str, subset: str, at: Thresholds) -> str:
+    """Return what keeps such a difference from being held against the benchmark: a model that itself fails."""
+    own = [row for row in of.chance("model", subset) if row.scorer == model]
+    if not own or any(able(row, at.alpha) for row in own):
+        return ""
+    best = farthest(own)
+    told = f" The model itself is not shown to be above chance: {reached(best)}"
+    told += f", {best.unscored:,} instances unscored" if best.unscored else ""
+    return f"{told}. That says something of the model, not of the benchmark."
 
 
 def _associated(of: Rows, model: str) -> Iterator[Finding]:
@@ -125,7 +145,9 @@ def _associated(of: Rows, model: str) -> Iterator[Finding]:
     apart_from_0 = [row for row in gaps if row.low > 0 or row.high < 0]
     if not apart_from_0:
         return
-    row = max(apart_from_0, key=lambda one: (abs(one.value), one.against))
+    better = {row.scorer for row in of.chance("blind", POOLED) if row.value > row.chance}
+    row = max(apart_from_0, key=lambda one: (round(abs(one.value), 9), one.against in better, one.against))
+    number, every = (cues(one.against for one in rows) for rows in (apart_from_0, gaps))
     easy, hard = (
         next((one for one in of.paired(metric, "blind", model, POOLED) if one.against == row.against), None)
         for metric in ("accuracy_easy", "accuracy_hard")
@@ -137,11 +159,11 @@ def _associated(of: Rows, model: str) -> Iterator[Finding]:
         "associated_with_baseline",
         "info",
         f"The accuracy of {model} is associated with whether a zero-shot blind baseline is right, for "
-        f"{len(apart_from_0)} of {len(gaps)} of them (unadjusted intervals of the gap exclude 0). Named as a "
+        f"{number} of {every} of them (unadjusted intervals of the gap exclude 0). Named as a "
         f"description, the largest: {row.against}{both}, a gap of {100 * row.value:+.1f} points "
         f"[{100 * row.low:.1f}, {100 * row.high:.1f}] (n = {row.n:,}, {row.n_clusters:,} clusters). Instances that are "
         f"hard for both make such gaps too." + _share(of, model, row.against),
-        values={"model": model, "baseline": row.against, "gap": row.value, "baselines": len(apart_from_0)},
+        values={"model": model, "baseline": row.against, "gap": row.value, "baselines": number},
     )
 
 
@@ -179,7 +201,8 @@ def _two_images(of: Rows, model: str) -> Iterator[Finding]:
             "two_image_signature",
             "info",
             f"Where zero-shot blind baselines are right, {model} is right more often at the base side and "
-            f"{'more' if sign[1] else 'less'} often at the foil side ({len(pairs)} of {len(at_foil)} baselines, "
+            f"{'more' if sign[1] else 'less'} often at the foil side ({cues(base.against for base, _ in pairs)} of "
+            f"{cues(at_foil)} baselines, "
             f"unadjusted intervals exclude 0), {_SIGNS[sign]}. Named as a description, {base.against}: gaps of "
             f"{100 * base.value:+.1f} [{100 * base.low:.1f}, {100 * base.high:.1f}] and {100 * foil.value:+.1f} "
             f"[{100 * foil.low:.1f}, {100 * foil.high:.1f}] points (n = {base.n:,}, {base.n_clusters:,} clusters).",

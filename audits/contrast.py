@@ -21,7 +21,7 @@ from audits.compared import (
     with_intervals,
 )
 from audits.statistics.facing import Facing, alone, judging
-from audits.statistics.families import METHOD, Joint, stepdown
+from audits.statistics.families import CROSSFITTED, METHOD, Joint, Null, stepdown
 from audits.statistics.layout import POOLED, Layout, Slice
 from audits.statistics.power import deviations
 from audits.statistics.sums import ClusterSums, cluster_sums
@@ -122,7 +122,8 @@ def _family(
     """Test all of the family."""
     keys: list[Key] = []
     columns: list[ClusterSums] = []
-    skewed: list[bool] = []
+    nulls: list[Null] = []
+    trained = {one.name for one, _ in sole if one.kind == "trained"}
     lopsided = {
         (one.name, metric): bool(np.any(np.abs(one.outcomes[metric].chance - 0.5) > 1e-9)) for one, metric in sole
     }
@@ -137,9 +138,10 @@ def _family(
             if column.n_clusters:
                 keys.append((scorer, against, metric, part.subset))
                 columns.append(column)
-                skewed.append(lopsided.get((scorer, metric), False))
+                inflated = CROSSFITTED if trained & {scorer, against} else 1.0
+                nulls.append(Null(lopsided.get((scorer, metric), False), inflated))
     joint = stepdown(
-        columns, field.n_clusters, skewed=skewed, alpha=settings.alpha, draws=settings.draws, seed=settings.seed
+        columns, field.n_clusters, nulls=nulls, alpha=settings.alpha, draws=settings.draws, seed=settings.seed
     )
     return joint, keys
 

@@ -2,16 +2,18 @@
 
 | level | rule, the first that holds |
 |---|---|
-| compromised | a zero-shot blind baseline lies at least `compromised` from chance, or a model is below one |
+| compromised | a zero-shot blind baseline lies at least `compromised` from chance, or an able model is below one |
 | weakened | a zero-shot blind baseline lies at least `weakened` from chance |
-| trained-text warning | only a baseline trained on the benchmark's own folds lies at least `weakened` from chance |
+| trained-text warning | of what ran, a baseline trained on the benchmark's own folds alone is shown to lie so far |
 | undecided | a shortcut of size `compromised` would not have been seen, or no zero-shot baseline could differ |
-| no shortcut found | otherwise, with the size from which one would have been seen |
+| none larger found | otherwise: no shortcut larger than a stated size was found |
 
 A baseline *lies at least x from chance* if the whole of its primary interval does and its p-value, adjusted over the
 family, is at most alpha: with many baselines some unadjusted interval always does. Below chance counts as above: the
-opposite choice exploits it. A model is *below* a baseline if the paired difference is negative and its adjusted p-value
-is at most alpha; the baseline must be above chance itself, or a model that fails would condemn its benchmark.
+opposite choice exploits it. A model is *below* a baseline if the paired difference is negative, its interval excludes 0
+and its adjusted p-value is at most alpha. The baseline must be above chance itself, and so must the model, on at least
+half of the instances: a model that fails says nothing of its benchmark. The stated size of the last level is never less
+than the distance from which each baseline would have been seen, nor than the far end of any of their intervals.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
+from audits.evidence import below, cue, cues, differs, farthest, lies_away, one_of_each
 from audits.statistics.layout import Layout, slices
+from audits.wording import apart, points, reached
 from reports.schema import Estimate, Kind, Level, VerdictFacts
 
 
@@ -55,16 +59,25 @@ class Evidence(NamedTuple):
     Attributes:
         blind: Zero-shot baselines that can differ from chance, on their own metric.
         trained: The same for baselines trained on the benchmark.
+        models: Models, on the metrics by which baselines face them.
         excess: Models against zero-shot baselines.
         visible: Smallest visible distance of each zero-shot baseline, NaN where none can be seen.
         bounds: Equivalence bound of each zero-shot baseline.
+        idle: Rows of zero-shot baselines that are in no test.
     """
 
     blind: list[Estimate]
     trained: list[Estimate]
+    models: list[Estimate]
     excess: list[Estimate]
     visible: list[Estimate]
     bounds: list[Estimate]
+    idle: list[Estimate]
+
+    @property
+    def number(self) -> int:
+        """Return how many zero-shot baselines were tested, a cue in both directions counted once."""
+        return cues(row.scorer for row in self.blind)
 
 
 def verdicts(
@@ -89,13 +102,14 @@ def verdicts(
         evidence = gather(rows, kinds, part.subset)
         level, sentence, by = _decide(evidence, thresholds)
         clusters = {where.clusters[row] for row in part.rows.tolist()}
-        largest = _largest(evidence.visible)
+        largest, bound = _largest(evidence.visible), _bound(evidence)
         verdict: VerdictFacts = {
             "subset": part.subset,
             "level": level,
             "sentence": sentence,
             "by": by,
             "smallest_visible": largest if isfinite(largest) else None,
+            "not_larger_than": bound if level == "none larger found" else None,
             "n": len(part.rows),
             "n_clusters": len(clusters),
         }
@@ -105,92 +119,22 @@ def verdicts(
 
 def gather(rows: Iterable[Estimate], kinds: Mapping[str, Kind], subset: str) -> Evidence:
     """Return the rows of one subset by what they are evidence of."""
-    found = Evidence([], [], [], [], [])
+    found = Evidence([], [], [], [], [], [], [])
+    own: dict[Kind, list[Estimate]] = {"blind": found.blind, "trained": found.trained, "model": found.models}
+    by_metric = {"excess": found.excess, "smallest_visible": found.visible, "equivalence_bound": found.bounds}
     for row in rows:
         if row.subset != subset or row.tag or not row.primary:
             continue
         kind = kinds.get(row.scorer)
         zero_shot = (kind if not row.against else kinds.get(row.against)) == "blind"
-        if row.metric == "excess" and zero_shot:
-            found.excess.append(row)
-        elif row.metric == "smallest_visible" and zero_shot:
-            found.visible.append(row)
-        elif row.metric == "equivalence_bound" and zero_shot:
-            found.bounds.append(row)
-        elif not row.against and isfinite(row.p) and kind in ("blind", "trained"):
-            (found.blind if kind == "blind" else found.trained).append(row)
-    return found
-
-
-def differs(row: Estimate, alpha: float) -> bool:
-    """Say whether a row differs from its null at the family's level."""
-    return row.p <= alpha
-
-
-def distance(row: Estimate) -> float:
-    """Return how far the nearer end of the interval lies from chance, negative if chance is inside."""
-    return max(row.low - row.chance, row.chance - row.high)
-
-
-def lies_away(row: Estimate, least: float, alpha: float) -> bool:
-    """Say whether a baseline lies at least so far from chance: interval and adjusted p-value both say so."""
-    return differs(row, alpha) and distance(row) >= least - 1e-12
-
-
-def percent(value: float) -> str:
-    """Return a proportion in per cent.
-
-    >>> percent(0.962)
-    '96.2 %'
-    """
-    return f"{100 * value:.1f} %"
-
-
-def points(value: float) -> str:
-    """Return a difference of proportions in points, or that there is none to give.
-
-    >>> points(0.02), points(float("nan"))
-    ('2.0 points', 'no distance')
-    """
-    return f"{100 * value:.1f} points" if isfinite(value) else "no distance"
-
-
-def reached(row: Estimate) -> str:
-    """Return what a contestant reached, with interval and numbers.
-
-    >>> row = Estimate("d", "all", "", "s", "", "accuracy", 0.9, 0.85, 0.94, 200, 80, 0, 0, 0.5, "x", 1, True, "")
-    >>> reached(row)
-    's reaches 90.0 % [85.0, 94.0] where chance is 50.0 % (n = 200, 80 clusters)'
-    """
-    return (
-        f"{row.scorer} reaches {percent(row.value)} [{100 * row.low:.1f}, {100 * row.high:.1f}] where chance is "
-        f"{percent(row.chance)} (n = {row.n:,}, {row.n_clusters:,} clusters)"
-    )
-
-
-def apart(row: Estimate) -> str:
-    """Return a paired difference, with interval and numbers.
-
-    >>> row = Estimate("d", "all", "", "s", "b", "excess", -0.1, -0.15, -0.05, 200, 80, 0, 0, 0.5, "x", 1, True, "")
-    >>> apart(row)
-    's minus b is -10.0 points [-15.0, -5.0] on the same instances (n = 200, 80 clusters)'
-    """
-    return (
-        f"{row.scorer} minus {row.against} is {100 * row.value:+.1f} points [{100 * row.low:.1f}, "
-        f"{100 * row.high:.1f}] on the same instances (n = {row.n:,}, {row.n_clusters:,} clusters)"
-    )
-
-
-def farthest(rows: Sequence[Estimate]) -> Estimate:
-    """Return the row farthest from chance; for a description only, since its interval does not know of the choice."""
-    return max(rows, key=lambda row: (abs(row.value - row.chance), row.scorer))
-
-
-def below(evidence: Evidence, alpha: float) -> list[Estimate]:
-    """Return the models that are below a zero-shot baseline which is itself above chance, lowest first."""
-    above = {row.scorer for row in evidence.blind if differs(row, alpha) and row.value > row.chance}
-    found = [row for row in evidence.excess if row.value < 0 and differs(row, alpha) and row.against in above]
-    return sorted(found, key=lambda row: row.value)
+        if row.metric in by_metric and zero_shot:
+            by_metric[row.metric].append(row)
+        elif not row.against and isfinite(row.p) and kind is not None:
+            own[kind].append(row)
+        elif not row.against and kind == "blind":
+            found.idle.append(row)
+    tested = {row.scorer for row in found.blind}
+    return found._replace(idle=[row for row in found.idle if row.scorer not in tested])
 
 
 def _largest(rows: Sequence[Estimate]) -> float:
@@ -199,23 +143,31 @@ def _largest(rows: Sequence[Estimate]) -> float:
     return max(values) if values and all(isfinite(value) for value in values) else nan
 
 
+def _bound(evidence: Evidence) -> float:
+    """Return the size that no shortcut is said to exceed: what each test would have seen, and no interval reaches."""
+    ends = [max(abs(row.low - row.chance), abs(row.high - row.chance)) for row in evidence.blind]
+    return max(_largest(evidence.visible), *ends) if evidence.blind else nan
+
+
 def _decide(evidence: Evidence, at: Thresholds) -> tuple[Level, str, list[str]]:
     for level, least in (("compromised", at.compromised), ("weakened", at.weakened)):
-        away = [row for row in evidence.blind if lies_away(row, least, at.alpha)]
-        under = below(evidence, at.alpha) if level == "compromised" else []
+        away = one_of_each([row for row in evidence.blind if lies_away(row, least, at.alpha)])
+        under: list[Estimate] = []
+        if level == "compromised":
+            under = below(evidence.excess, evidence.blind, evidence.models, at.alpha)
         if away or under:
             chosen: Level = "compromised" if level == "compromised" else "weakened"
             names = [*(row.scorer for row in away), *(row.scorer for row in under)]
-            return chosen, _harmed(away, under, least, len(evidence.blind)), list(dict.fromkeys(names))
-    trained = [row for row in evidence.trained if lies_away(row, at.weakened, at.alpha)]
+            return chosen, _harmed(away, under, least, evidence.number), list(dict.fromkeys(names))
+    trained = [row for row in evidence.trained if lies_away(row, at.weakened, at.alpha, trained=True)]
     if trained:
         return "trained-text warning", _trained(trained, evidence, at), [row.scorer for row in trained]
     if not evidence.blind:
-        return "undecided", "No zero-shot blind baseline that can differ from chance was run.", []
-    largest = _largest(evidence.visible)
-    if not largest <= at.compromised:
-        return "undecided", _too_small(largest, evidence, at), [row.scorer for row in evidence.blind]
-    return "no shortcut found", _nothing(largest, evidence, at), [row.scorer for row in evidence.blind]
+        return "undecided", _none_tested(evidence), []
+    by = [row.scorer for row in one_of_each(evidence.blind)]
+    if not _largest(evidence.visible) <= at.compromised:
+        return "undecided", _too_small(evidence, at) + _slight(evidence, at), by
+    return "none larger found", _nothing(evidence, at) + _slight(evidence, at), by
 
 
 def _harmed(away: Sequence[Estimate], under: Sequence[Estimate], least: float, number: int) -> str:
@@ -224,51 +176,87 @@ def _harmed(away: Sequence[Estimate], under: Sequence[Estimate], least: float, n
     if away:
         named = "" if len(away) == 1 else "; named as a description is the farthest"
         said.append(
-            f"{len(away)} of {number} zero-shot blind baselines {'lies' if len(away) == 1 else 'lie'} at least "
-            f"{points(least)} from chance, after correction over the family{named}: {reached(farthest(away))}."
+            f"{len(away)} of {plural(number)} {'lies' if len(away) == 1 else 'lie'} at least {points(least)} from "
+            f"chance, after correction over the family{named}: {reached(away[0])}."
         )
     if under:
-        named = "" if len(under) == 1 else f" ({len(under)} such pairs; the largest difference is named)"
+        pairs = len({(row.scorer, cue(row.against)) for row in under})
+        named = "" if pairs == 1 else f" ({pairs} such pairs; the largest difference is named)"
         said.append(
-            f"A model under audit is below a zero-shot blind baseline that is above chance{named}: {apart(under[0])}."
+            f"A model under audit, above chance itself, is below a zero-shot blind baseline that is above chance"
+            f"{named}: {apart(under[0])}."
         )
     return " ".join(said)
 
 
+def plural(number: int) -> str:
+    """Return a number of baselines in words.
+
+    >>> plural(1), plural(3)
+    ('1 zero-shot blind baseline', '3 zero-shot blind baselines')
+    """
+    return f"{number} zero-shot blind baseline{'' if number == 1 else 's'}"
+
+
+def _none_tested(evidence: Evidence) -> str:
+    """Say why nothing zero-shot could be tested: nothing ran, nothing was scored, or everything tied."""
+    number = cues(row.scorer for row in evidence.idle)
+    if not number:
+        return "No zero-shot blind baseline was run."
+    told = "could only tie on these data" if any(row.n for row in evidence.idle) else "scored none of the instances"
+    return f"{plural(number)} ran, and {told}: whether there is a shortcut is not known from that."
+
+
 def _trained(trained: Sequence[Estimate], evidence: Evidence, at: Thresholds) -> str:
     named = "" if len(trained) == 1 else ", as a description the farthest of them"
-    nothing = (
-        f"none of {len(evidence.blind)} zero-shot blind baselines lies so far"
-        if evidence.blind
-        else "no zero-shot blind baseline that can differ from chance was run"
-    )
+    largest = _largest(evidence.visible)
+    if not evidence.blind:
+        nothing = f"nothing zero-shot was tested: {_none_tested(evidence)}"
+    elif largest <= at.compromised:
+        nothing = (
+            f"none of {plural(evidence.number)} is shown to lie so far; each would have been seen, with power "
+            f"{at.power:g}, from {points(largest)} on, and less is not excluded."
+        )
+    else:
+        nothing = f"the zero-shot part is undecided. {_too_small(evidence, at)}"
     return (
-        f"Only what was trained on this benchmark's own folds lies at least {points(at.weakened)} from chance{named}: "
-        f"{reached(farthest(trained))}; {nothing}. It shows what the captions or images give away to a learner, not "
-        f"that a model which was not trained on them uses it."
+        f"A baseline trained on this benchmark's own folds lies at least {points(at.weakened)} from chance{named}: "
+        f"{reached(farthest(trained))}; {nothing}{_slight(evidence, at)} Training shows what the captions or images "
+        f"give away to a learner, not that a model which was not trained on them uses it."
     )
 
 
-def _too_small(largest: float, evidence: Evidence, at: Thresholds) -> str:
+def _too_small(evidence: Evidence, at: Thresholds) -> str:
+    largest = _largest(evidence.visible)
     seen = (
         f"only from {points(largest)} on would the least sensitive test have seen a shortcut"
         if isfinite(largest)
-        else "with so few clusters the family's tests cannot reject anything"
+        else "nothing at all could have been seen in the least sensitive test, so few clusters are there or decided"
     )
+    return f"Too small to see {points(at.compromised)} with power {at.power:g}: {seen} ({plural(evidence.number)})."
+
+
+def _slight(evidence: Evidence, at: Thresholds) -> str:
+    """Say which baselines are off chance without being shown to lie as far from it as any level asks."""
+    off = one_of_each([row for row in evidence.blind if differs(row, at.alpha)])
+    if not off:
+        return ""
+    named = "" if len(off) == 1 else "; named as a description is the farthest"
     return (
-        f"Too small to see {points(at.compromised)} with power {at.power:g}: {seen} "
-        f"({len(evidence.blind)} zero-shot blind baselines)."
+        f" {len(off)} of {plural(evidence.number)} {'is' if len(off) == 1 else 'are'} off chance after correction over "
+        f"the family, but not shown to lie {points(at.weakened)} from it{named}: {reached(off[0])}."
     )
 
 
-def _nothing(largest: float, evidence: Evidence, at: Thresholds) -> str:
-    number = len(evidence.blind)
+def _nothing(evidence: Evidence, at: Thresholds) -> str:
+    largest, bound = _largest(evidence.visible), _bound(evidence)
+    ends = "" if bound <= largest else f", and the farthest end of their intervals lies {points(bound)} from chance"
     words = (
-        f"No shortcut larger than {points(largest)} was found with {number} zero-shot blind "
-        f"baseline{'s' if number > 1 else ''}: from there on each would have been seen with power {at.power:g} at the "
-        f"family's alpha of {at.alpha:g}. Smaller ones are not excluded, nor what these baselines do not look for."
+        f"No shortcut larger than {points(bound)} was found with {plural(evidence.number)}: from {points(largest)} on "
+        f"each would have been seen with power {at.power:g} at the family's alpha of {at.alpha:g}{ends}. Smaller ones "
+        f"are not excluded, nor what these baselines do not look for."
     )
-    bound = _largest(evidence.bounds)
-    if bound <= at.margin:
+    within = _largest(evidence.bounds)
+    if within <= at.margin:
         words += f" Each lies within {points(at.margin)} of chance (two one-sided tests at {at.alpha:g} each)."
     return words

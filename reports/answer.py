@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reports.index import OPPOSITE, POOLED, SANITY, Contestant, Index
+from reports.index import MACRO, OPPOSITE, POOLED, SANITY, Contestant, Index
 from reports.measures import distance, excludes_chance, interval_text, measure, value_text
+from reports.phrases import words
 from reports.schema import Estimate, Record
-from reports.text import Line, Span, count, joined, line, name, plural, short_percent
+from reports.text import Line, count, joined, line, name, plural, short_percent
 
-_NORMALISATION = {
-    **{"unnorm": "unnormalised likelihood", "norm": "per-token likelihood", "char": "per-character likelihood"},
-    "byte": "per-byte likelihood",
-}
 _STRONGEST = 3
 _MOST_COLUMNS = 6
 _MOST_POINTS = 4
@@ -65,7 +62,7 @@ def build_answer(record: Record, index: Index) -> Answer:
     decided = _decided(record)
     repeated = decided is not None and (not pooled or pooled[0].contestant.scorer in decided)
     points = [lead] if decided is not None and not repeated else []
-    points += [_strongest(item) for item in pooled[:1] if item.strong_subsets and decided is None]
+    points += [_strongest(item) for item in pooled[:1] if item.strong_subsets]
     most = _MOST_POINTS if decided is None else _MOST_BESIDE
     points += _shortened([_point(item) for item in _leading(pooled, blind)[1:]], most)
     points += _shortened([_partly(item) for item in _leading(partly, blind)], most)
@@ -178,20 +175,6 @@ def phrase(item: Candidate) -> Line:
     return (*words(item.contestant.scorer), *line(chosen)) if chosen else words(item.contestant.scorer)
 
 
-def words(scorer: str) -> Line:
-    """Return what a contestant's column does, in words where they are known, else its name."""
-    parts = scorer.split(":")
-    if parts[0] == "likelihood" and len(parts) >= 3 and parts[-1] in _NORMALISATION:
-        return line(f"{_NORMALISATION[parts[-1]]} (", name(":".join(parts[1:-1])), ")")
-    if parts[0] == "length" and len(parts) == 3 and parts[2] in OPPOSITE:
-        return line(f"taking the caption with {parts[2]} ", _unit(parts[1]))
-    return line(name(scorer))
-
-
-def _unit(unit: str) -> Span:
-    return Span(unit) if unit in ("words", "characters", "tokens") else name(unit)
-
-
 def _verb(item: Candidate) -> Line:
     side = "image" if item.contestant.sees == {"image"} else "caption"
     if item.metric.startswith("accuracy"):
@@ -227,7 +210,7 @@ def _subset_values(item: Candidate) -> Line:
 
 
 def _strongest(item: Candidate) -> Line:
-    return line("Its intervals exclude chance most clearly on ", *_subset_values(item), ".")
+    return line(*_capital(phrase(item)), " lies farthest from chance on ", *_subset_values(item), ".")
 
 
 def _point(item: Candidate) -> Line:
@@ -279,5 +262,36 @@ def _model_points(record: Record, index: Index) -> tuple[Line, ...]:
             points.append(line("Model under audit ", *_silent([contestant], pooled, record)))
         elif contestant.kind == "model" and pooled is not None:
             title = measure(metric).title
-            points.append(line("Model under audit ", name(contestant.scorer), f": {title} ", *_share(pooled), "."))
+            tied = f"; all {count(pooled.n)} are ties" if pooled.ties == pooled.n else ""
+            shown = (*_share(pooled), *line(f"{tied}."))
+            points.append(line("Model under audit ", name(contestant.scorer), f": {title} ", *shown))
+        if contestant.kind == "model":
+            points += _outdone(index, contestant)
     return tuple(points)
+
+
+def _outdone(index: Index, model: Contestant) -> list[Line]:
+    """Say on which subsets a model is below a zero-shot blind baseline, the largest difference first."""
+    blind = {item.scorer for item in index.contestants if item.kind == "blind"}
+    worst: dict[str, Estimate] = {}
+    for (scorer, against, metric, subset), found in index.pairs.items():
+        wanted = (scorer, metric) == (model.scorer, "excess") and against in blind and subset != MACRO
+        if wanted and index.departs(found) and found.value < _lowest(worst.get(subset)):
+            worst[subset] = found
+    ranked = sorted((one for one in worst.values() if one.subset != POOLED), key=lambda one: one.value)
+    ranked = ranked or list(worst.values())
+    if not ranked:
+        return []
+    shown = [_difference(one) for one in ranked[:_STRONGEST]]
+    more = f" and on {plural(len(ranked) - len(shown), 'more subset')}" if len(ranked) > len(shown) else ""
+    told = " is below a zero-shot blind baseline, corrected over the family, by the points given: "
+    return [line(name(model.scorer), told, *joined(shown), f"{more}.")]
+
+
+def _lowest(found: Estimate | None) -> float:
+    return 0.0 if found is None else found.value
+
+
+def _difference(found: Estimate) -> Line:
+    where = line("on all instances") if found.subset == POOLED else line("in ", name(found.subset))
+    return (*where, *line(f" {value_text(found)} {interval_text(found)} against "), *words(found.against))

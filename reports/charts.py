@@ -90,7 +90,7 @@ class Chart:
 
     def departs(self, point: Estimate) -> bool:
         """Return whether a point may be said to differ from chance."""
-        return excludes_chance(point) if self.alpha is None else point.p <= self.alpha
+        return excludes_chance(point) and (self.alpha is None or point.p <= self.alpha)
 
     @property
     def estimates(self) -> list[Estimate]:

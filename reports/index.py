@@ -106,11 +106,10 @@ class Index:
     def departs(self, estimate: Estimate) -> bool:
         """Return whether an estimate may be said to differ from chance (a difference: from 0).
 
-        Where the run declares a family of tests, its corrected p-value decides; else the interval does.
+        The printed interval must exclude it; where the run declares a family of tests, its corrected p-value must say
+        so as well.
         """
-        if self.alpha is None:
-            return excludes_chance(estimate)
-        return estimate.p <= self.alpha
+        return excludes_chance(estimate) and (self.alpha is None or estimate.p <= self.alpha)
 
     def by_owner(self, kind: Kind) -> dict[str, list[Contestant]]:
         """Return the columns of every contestant of a kind, the farthest from chance on these data first."""

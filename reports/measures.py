@@ -120,8 +120,9 @@ def _shown(estimate: Estimate, value: float) -> str:
 
 
 def excludes_chance(estimate: Estimate) -> bool:
-    """Return whether the interval lies on one side of chance; an undefined one never does."""
-    return estimate.low > estimate.chance or estimate.high < estimate.chance
+    """Return whether the interval lies on one side of chance (a difference: of 0); an undefined one never does."""
+    null = 0.0 if estimate.against and math.isnan(estimate.chance) else estimate.chance
+    return estimate.low > null or estimate.high < null
 
 
 def distance(estimate: Estimate) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 Severity = Literal["info", "notice", "warning"]
 Kind = Literal["blind", "trained", "model"]
-Level = Literal["compromised", "weakened", "trained-text warning", "no shortcut found", "undecided"]
+Level = Literal["compromised", "weakened", "trained-text warning", "none larger found", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,9 @@ class VerdictFacts(TypedDict):
 
     Keys: `subset`; `level`; `sentence`, which claims what was measured and no more; `by` the contestants that decide;
     `smallest_visible` distance from chance, as a proportion, that a shortcut needs to be seen with power .8 at the
-    family's alpha; `n` and `n_clusters` of the subset.
+    family's alpha, or None where nothing could have been seen; `not_larger_than` the size that no shortcut found
+    exceeds, where the level says so, no less than `smallest_visible` and than the far end of any zero-shot interval (older
+    records lack it); `n` and `n_clusters` of the subset.
     """
 
     subset: str
@@ -163,6 +165,7 @@ class VerdictFacts(TypedDict):
     sentence: str
     by: list[str]
     smallest_visible: float | None
+    not_larger_than: NotRequired[float | None]
     n: int
     n_clusters: int
 

@@ -12,14 +12,14 @@ from reports.text import Line, count, foreign, joined, line, name, percent, plur
 
 LEVELS: tuple[Level, ...] = (
     *("compromised", "weakened", "trained-text warning", "undecided"),
-    "no shortcut found",
+    "none larger found",
 )
 _ABOUT: dict[Level, str] = {
-    "compromised": "a baseline that never saw this benchmark gets far without one side, or a model lies below one",
+    "compromised": "a baseline that never saw this benchmark gets far without one side, or an able model is below",
     "weakened": "a blind baseline that never saw this benchmark gets some of the way without one side",
-    "trained-text warning": "no zero-shot baseline gets there; one that was trained on the benchmark's own folds does",
+    "trained-text warning": "no zero-shot baseline is shown to get there; one trained on the benchmark's own folds is",
     "undecided": "too few instances to see even a large shortcut",
-    "no shortcut found": "none of the baselines that ran, and nothing larger than the stated size",
+    "none larger found": "by none of the baselines that ran; smaller ones are not excluded",
 }
 
 
@@ -78,14 +78,17 @@ def build_verdict(record: Record, index: Index) -> Verdict | None:
 
 
 def _title(item: VerdictFacts) -> str:
-    if item["level"] != "no shortcut found":
+    if item["level"] != "none larger found":
         return item["level"].capitalize()
-    return f"No shortcut larger than {_visible(item)} found"
+    return f"No shortcut larger than {_size(item)} found"
 
 
-def _visible(item: VerdictFacts) -> str:
-    size = item["smallest_visible"]
-    return "an unknown size" if size is None else f"{percent(size)} points"
+def _size(item: VerdictFacts) -> str:
+    """Return the size that is stated: what no shortcut found exceeds, else what could have been seen."""
+    size = item.get("not_larger_than") or item["smallest_visible"]
+    if size is None:
+        return "an unknown size" if item["level"] == "none larger found" else "nothing could have been seen"
+    return f"{percent(size)} points"
 
 
 def _groups(items: Sequence[VerdictFacts]) -> tuple[Group, ...]:
@@ -93,9 +96,9 @@ def _groups(items: Sequence[VerdictFacts]) -> tuple[Group, ...]:
     for level in LEVELS:
         own = [item for item in items if item["level"] == level]
         if own:
-            sized = level in ("no shortcut found", "undecided")
-            shown = tuple(line(name(item["subset"]), f" ({_visible(item)})" if sized else "") for item in own)
-            title = "no shortcut larger than the stated size found" if level == "no shortcut found" else level
+            sized = level in ("none larger found", "undecided")
+            shown = tuple(line(name(item["subset"]), f" ({_size(item)})" if sized else "") for item in own)
+            title = "no shortcut larger than the stated size found" if level == "none larger found" else level
             groups.append(Group(level, title, _ABOUT[level], shown))
     return tuple(groups)
 
@@ -144,4 +147,6 @@ def _row(item: VerdictFacts) -> tuple[str, ...]:
     more = f" and {len(deciding) - 1} more" if len(deciding) > 1 else ""
     size = item["smallest_visible"]
     by = f"{deciding[0]}{more}" if deciding else ""
-    return (item["level"], "" if size is None else percent(size), count(item["n"]), count(item["n_clusters"]), by)
+    level = _title(item) if item["level"] == "none larger found" else item["level"]
+    shown = "" if size is None else percent(size)
+    return (level[:1].lower() + level[1:], shown, count(item["n"]), count(item["n_clusters"]), by)

@@ -9,6 +9,9 @@ import numpy as np
 
 from audits.statistics.outcomes import Outcome
 
+SAME = 1e-9
+"""Credits closer than this to chance are chance, computed another way."""
+
 
 class Facing(NamedTuple):
     """Name the metrics of one comparison.
@@ -54,13 +57,15 @@ def facings(sees: Set[str], primary: str) -> tuple[Facing, ...]:
 
 
 def can_differ(outcome: Outcome) -> bool:
-    """Say whether anything but ties was decided: a scorer that sees nothing that differs only ties.
+    """Say whether any instance got something else than chance: a scorer that sees nothing that differs ties throughout.
+
+    A tie of some of several options is worth more or less than chance, or exactly as much: only the credit says.
 
     >>> none = np.zeros(2, dtype=bool)
     >>> can_differ(Outcome("accuracy", np.full(2, 0.5), ~none, none, np.full(2, 0.5)))
     False
     """
-    return bool(np.any(~outcome.tie & ~np.isnan(outcome.credit)))
+    return bool(np.any(np.abs(outcome.credit - outcome.chance) > SAME))
 
 
 def judging(sees: Set[str], outcomes: Mapping[str, Outcome], primary: str) -> Facing | None:

@@ -18,6 +18,7 @@ credits whose chance is not 1/2 are not, and their statistic is first shrunk for
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,26 @@ from audits.statistics.sums import ClusterSums, Floats, Ints, on_grid
 METHOD = "step-down max-t, sign-flips by cluster"
 CHUNK_CELLS = 2_000_000
 """Statistics held at once (16 MB an array)."""
+CROSSFITTED = sqrt(2)
+"""Excess of the standard deviation of a cross-fitted statistic over what flips of signs show.
+
+A learner that is linear in the labels decides by f_{-i}(x_i) = sum_j y_j K_ij over the rows j of other folds, so the
+sum of y_i f_{-i}(x_i) is sum_{i != j} y_i y_j K_ij: each pair of rows in different folds enters twice, once as the
+training of either. With labels that say nothing its variance is 2 sum_{i != j} K_ij^2 = 4 sum_{i < j} K_ij^2. Flips
+that hold the weights fixed see sum_i f_{-i}(x_i)^2, which is sum_{i != j} K_ij^2 in expectation: half of it.
+"""
+
+
+class Null(NamedTuple):
+    """Say how a column of differences behaves where nothing differs.
+
+    Attributes:
+        skewed: Whether it is not symmetric about 0: its statistic is shrunk for that (`tempered`).
+        inflated: By how much its statistic varies more than flips of signs show: it is divided by that (`CROSSFITTED`).
+    """
+
+    skewed: bool = False
+    inflated: float = 1.0
 
 
 class Joint(NamedTuple):
@@ -54,7 +75,7 @@ def stepdown(
     columns: Sequence[ClusterSums],
     n_clusters: int,
     *,
-    skewed: Sequence[bool] = (),
+    nulls: Sequence[Null] = (),
     alpha: float = 0.05,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -64,7 +85,7 @@ def stepdown(
     Args:
         columns: M columns of differences over the same clusters; each may lack some of them.
         n_clusters: Number of clusters in all.
-        skewed: Which columns are not symmetric about 0 under the null; none if empty.
+        nulls: How each column behaves under the null; symmetric and independent by cluster if empty.
         alpha: Level at which `critical` is given.
         draws: Random choices of signs where they cannot be listed.
         seed: Seed of the random choices.
@@ -81,8 +102,9 @@ def stepdown(
     (array([2.449, 0.   ]), array([0.03125, 1.     ]), 32)
     """
     family = _Family(columns, n_clusters)
-    for place in np.flatnonzero(np.array(skewed, dtype=bool)).tolist():
-        family.statistic[place] = tempered(columns[place], float(family.statistic[place]))
+    for place, null in enumerate(nulls):
+        statistic = float(family.statistic[place])
+        family.statistic[place] = (tempered(columns[place], statistic) if null.skewed else statistic) / null.inflated
     size = np.abs(family.statistic)
     order = np.argsort(-size, kind="stable")
     # Equal totals reached in another order of addition differ in the last bits and must count as equal.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import inf, isnan, nan, sqrt
+from math import ceil, exp, floor, inf, isnan, log, log2, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.optimize import brentq
+from scipy.special import betaincinv, ndtr, stdtrit
 
 from audits.statistics.sums import Floats, Ints, cluster_sums
 
@@ -81,6 +82,49 @@ def smallest_visible(found: Noise, critical: float, *, power: float = 0.8) -> fl
         return inf
     bar = sqrt((c - 1) * critical**2 / (c - critical**2))
     return (bar + float(stdtrit(c - 1, power))) * found.error
+
+
+def fewest_decided(clusters: Ints, design: float, critical: float, *, alpha: float, power: float = 0.8) -> float:
+    """Return the share of instances that must be decided, all one way, to be found however much else ties.
+
+    Where nearly everything ties the standard error is that of the few instances that are decided, and a shift would
+    bring decided ones of its own. Of m clusters that are all decided one way |T| is sqrt(m), which must pass the
+    critical value, and a sign test's p is 2^(1 - m), which must pass the level that belongs to it:
+    m = max(floor(T_c^2) + 1, ceil(log2(2 / a))), a = min(alpha, 2 Phi(-T_c)). If each of c clusters is decided with
+    probability q, at least m are with the given power where q is the quantile of Beta(m, c - m + 1) at it. With rows
+    decided with probability s each, cluster k is with 1 - (1 - s)^(n_k / design), and s is where the mean of that is q.
+
+    Args:
+        clusters: Cluster code of each row that enters, int64 [n].
+        design: Design effect of the clusters: so many rows count as one.
+        critical: Critical |T| of the family.
+        alpha: Level of the family.
+        power: Chance to find it.
+
+    Returns:
+        s, 0 to 1; infinite where there are fewer than m clusters, NaN without a critical value.
+
+    Source: ours; dixonmood1946 (sign test); clopper1934 (the quantile). `tests/statistics` measures the power.
+
+    With T_c = 1.96 m is max(4, ceil(log2(40))) = 6, and P(Binomial(100, .0786) >= 6) = .8:
+
+    >>> round(fewest_decided(np.arange(100), 1.0, 1.96, alpha=0.05), 4)
+    0.0786
+    """
+    if isnan(critical):
+        return nan
+    sizes = np.unique(clusters, return_counts=True)[1] / max(design, 1.0)
+    needed = max(floor(critical**2) + 1, ceil(log2(2 / max(min(alpha, 2 * float(ndtr(-critical))), 1e-300)) - 1e-9))
+    if needed > len(sizes):
+        return inf
+    share = float(betaincinv(needed, len(sizes) - needed + 1, power))
+    sizes = np.maximum(sizes, 1.0)
+
+    def lacking(log_share: float) -> float:
+        """Return how many clusters, as a share, are decided beyond what is needed."""
+        return float((1 - (1 - np.exp(log_share)) ** sizes).mean()) - share
+
+    return exp(float(brentq(lacking, log(share / sizes.max()) - 1, log(share) + 1e-9)))
 
 
 def equivalence_bound(low: float, high: float, null: float) -> float:

@@ -58,8 +58,8 @@ NULL = row("accuracy", 0.51, 0.46, 0.56, 0.9)
         (0.599, 0.70, 0.001, "weakened"),
         (0.30, 0.40, 0.001, "compromised"),  # below chance: the opposite choice exploits it
         (0.52, 0.60, 0.05, "weakened"),  # exactly 2 points, p exactly alpha
-        (0.519, 0.60, 0.001, "no shortcut found"),
-        (0.60, 0.70, 0.051, "no shortcut found"),  # clear alone, not after the correction
+        (0.519, 0.60, 0.001, "none larger found"),
+        (0.60, 0.70, 0.051, "none larger found"),  # clear alone, not after the correction
         (0.70, 0.70, 0.001, "compromised"),
     ],
 )
@@ -71,7 +71,7 @@ def test_levels_and_their_borders(low: float, high: float, p: float, level: str)
 def test_one_verdict_for_each_subset_and_one_for_all() -> None:
     found = verdicts([replace(NULL, subset="x"), replace(visible(0.08), subset="x")], KINDS, WHERE, Thresholds())
     assert [(one["subset"], one["level"], one["n"], one["n_clusters"]) for one in found] == [
-        ("x", "no shortcut found", 60, 30),
+        ("x", "none larger found", 60, 30),
         ("y", "undecided", 40, 20),
         ("all", "undecided", 100, 50),
     ]
@@ -81,7 +81,7 @@ def test_too_small_is_undecided_and_says_from_where_on_it_would_have_seen() -> N
     found = pooled(NULL, visible(0.131))
     assert (found["level"], found["smallest_visible"]) == ("undecided", 0.131)
     assert "13.1 points" in found["sentence"]
-    assert pooled(NULL, visible(0.10))["level"] == "no shortcut found"
+    assert pooled(NULL, visible(0.10))["level"] == "none larger found"
 
 
 def test_clusters_too_few_for_any_test_are_undecided() -> None:
@@ -132,13 +132,13 @@ def test_a_model_below_a_baseline_that_is_above_chance_compromises() -> None:
     ],
 )
 def test_other_models_below_do_not(rows: tuple[Estimate, ...]) -> None:
-    assert pooled(*rows, visible(0.04))["level"] == "no shortcut found"
+    assert pooled(*rows, visible(0.04))["level"] == "none larger found"
 
 
 def test_a_second_interval_or_a_tag_decides_nothing() -> None:
     strong = row("accuracy", 0.9, 0.85, 0.95, 0.001)
     found = pooled(NULL, visible(0.05), replace(strong, primary=False), replace(strong, tag="tier=short"))
-    assert found["level"] == "no shortcut found"
+    assert found["level"] == "none larger found"
 
 
 def test_equivalence_is_said_only_within_the_margin() -> None:
@@ -149,7 +149,7 @@ def test_equivalence_is_said_only_within_the_margin() -> None:
 
 def test_thresholds_are_what_they_are_set_to() -> None:
     at = Thresholds(compromised=0.3, weakened=0.25)
-    assert pooled(row("accuracy", 0.78, 0.74, 0.82, 0.001), visible(0.2), at=at)["level"] == "no shortcut found"
+    assert pooled(row("accuracy", 0.78, 0.74, 0.82, 0.001), visible(0.2), at=at)["level"] == "none larger found"
 
 
 def test_a_silent_verdict_never_says_that_there_is_no_shortcut() -> None:

@@ -166,7 +166,7 @@ def contrasts(n_more=0):
             own["sees"] = ["text", "image"] if kind == "model" else ["text"]
             rows += _by_subset(scorer, values)
     rows = [row if row.subset == "macro" or not row.primary else replace(row, p=_corrected(row)) for row in rows]
-    levels = ["compromised", "compromised", "weakened", "trained-text warning", "compromised", "no shortcut found"]
+    levels = ["compromised", "compromised", "weakened", "trained-text warning", "compromised", "none larger found"]
     concluded = [verdict(subset, level) for subset, level in zip(SUBSETS, [*levels, "undecided"], strict=True)]
     facts |= {"verdicts": [*concluded, verdict()], "family": dict(FAMILY), "thresholds": {"compromised": 0.1}}
     return facts, rows + _against(rows, facts)

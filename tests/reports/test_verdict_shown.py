@@ -39,10 +39,10 @@ def test_level_and_sentence_open_every_page_before_any_number_of_ours(make, show
 
 
 def test_no_shortcut_is_never_said_without_its_size(make):
-    assert of(make, make.verdict(level="no shortcut found")).title == "No shortcut larger than 3.1 points found"
-    unknown = of(make, make.verdict(level="no shortcut found", smallest_visible=None))
+    assert of(make, make.verdict(level="none larger found")).title == "No shortcut larger than 3.1 points found"
+    unknown = of(make, make.verdict(level="none larger found", smallest_visible=None))
     assert unknown.title == "No shortcut larger than an unknown size found"
-    (group,) = of(make, make.verdict(), make.verdict("swap_obj", "no shortcut found")).groups
+    (group,) = of(make, make.verdict(), make.verdict("swap_obj", "none larger found")).groups
     assert [plain(one) for one in group.subsets] == ["swap_obj (3.1 points)"]
 
 
@@ -92,7 +92,7 @@ def test_nothing_is_claimed_that_the_correction_does_not_bear_out(make, show):
     """Every interval of length excludes chance in add_att; with p = .6 neither words nor marks may say so."""
     record, estimates = make.contrasts()
     estimates = [replace(row, p=0.6) if row.p < 0.05 else row for row in estimates]
-    record["verdicts"] = [make.verdict(level="no shortcut found")]
+    record["verdicts"] = [make.verdict(level="none larger found")]
     view = build_view(record, estimates)
     said = " ".join(plain(point) for point in view.answer.points)
     assert "Without the image" not in said

@@ -18,13 +18,13 @@ import pandas as pd
 from audits.conclude import conclude
 from audits.crossfit.fits import Runner, subsets
 from audits.dataset import Dataset, Roster
+from audits.evidence import differs
 from audits.load import Contestant
 from audits.measured import Measured
 from audits.scoring import handed_over, orders
 from audits.statistics.estimates import estimates
 from audits.statistics.facing import judging
 from audits.statistics.outcomes import outcomes
-from audits.verdict import differs
 from baselines.constant import Constant
 from baselines.format_cues import FormatCues
 from baselines.frequency import Frequency

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from audits.compared import Entrant, Settings
 from audits.contrast import contrast, with_p
 from audits.statistics.estimates import estimates
-from audits.statistics.families import stepdown
+from audits.statistics.families import Null, stepdown
 from audits.statistics.layout import Layout
 from audits.statistics.outcomes import Outcome
 from audits.statistics.paired import difference_sample, unshifted
@@ -82,7 +82,8 @@ def family_alarm(scenes: int, columns: int, chance: float, seed: int) -> float:
         ]
         tests += [cluster_sums(credit[:, j] - chance, scene) for j in range(columns)]
         hits += bool(
-            np.nanmin(stepdown(tests, scenes, skewed=[chance != 0.5] * len(tests), draws=DRAWS).adjusted) <= 0.05
+            np.nanmin(stepdown(tests, scenes, nulls=[Null(skewed=chance != 0.5)] * len(tests), draws=DRAWS).adjusted)
+            <= 0.05
         )
     return hits / RUNS
 
