@@ -14,7 +14,7 @@ from audits.statistics.families import CROSSFITTED, holm
 from audits.statistics.layout import POOLED, Slice
 from audits.statistics.outcomes import Outcome
 from audits.statistics.paired import Exact, exact
-from audits.statistics.power import Noise, deviations, equivalence_bound, fewest_decided, noise, smallest_visible
+from audits.statistics.power import deviations, equivalence_bound, fewest_decided, noise, smallest_visible
 from audits.statistics.primary import intervals, pooled
 from audits.statistics.ratios import fieller
 from reports.schema import Estimate
@@ -85,7 +85,7 @@ def could_show(
         credit, chance = outcome.credit[part.rows], outcome.chance[part.rows]
         null = float(np.mean(chance[~np.isnan(credit)]))
         seen = noise(deviations(credit, chance), field.clusters[part.rows])
-        visible = _visible(judge, outcome, part, field, (seen, critical, settings))
+        visible = _visible(judge, outcome, part, field, (critical, settings))
         blank = blank_row(field, (judge, ""), "", part, sample, (outcome.tie, outcome.unscored))
         rows += [
             dataclasses.replace(
@@ -106,20 +106,22 @@ def could_show(
     return rows
 
 
-def _visible(judge: Entrant, outcome: Outcome, part: Slice, field: Field, at: tuple[Noise, float, Settings]) -> float:
+def _visible(judge: Entrant, outcome: Outcome, part: Slice, field: Field, at: tuple[float, Settings]) -> float:
     """Return the smallest visible distance of one baseline on some instances, NaN where nothing could have been seen.
 
     That is so where it is farther from chance than any value can lie.
     """
-    seen, critical, settings = at
+    critical, settings = at
     inflated = CROSSFITTED if judge.kind == "trained" else 1.0
     kept = part.rows[~np.isnan(outcome.credit[part.rows])]
     null = float(np.mean(outcome.chance[kept]))
-    reach = max(null, 1 - null)
-    noisy = seen._replace(error=seen.error * inflated)
-    usual = smallest_visible(noisy, critical * inflated, power=settings.power)
-    share = fewest_decided(
-        field.clusters[kept], seen.design, critical * inflated, alpha=settings.alpha, power=settings.power
-    )
-    found = max(usual, share * reach) if np.isfinite([usual, share]).all() else inf
+    reach, found = max(null, 1 - null), 0.0
+    for clusters in field.clusterings(judge.sees):
+        seen = noise(deviations(outcome.credit[kept], outcome.chance[kept]), clusters[kept])
+        noisy = seen._replace(error=seen.error * inflated)
+        usual = smallest_visible(noisy, critical * inflated, power=settings.power)
+        share = fewest_decided(
+            clusters[kept], seen.design, critical * inflated, alpha=settings.alpha, power=settings.power
+        )
+        found = max(found, usual, share * reach) if np.isfinite([usual, share]).all() else inf
     return found if found <= reach else nan

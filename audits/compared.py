@@ -20,6 +20,9 @@ from audits.statistics.primary import Sample, intervals, pooled
 from audits.statistics.sums import Floats
 from reports.schema import Estimate, Kind
 
+REPEATED = 0.5
+"""Captions count beside instances where fewer of them are distinct than this share of the instances."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entrant:
@@ -69,6 +72,8 @@ class Field(NamedTuple):
         n_clusters: Number of clusters.
         parts: The subsets, then all instances.
         subsets: The subsets.
+        texts: Code of each instance's captions, int64 [n], where they repeat so often that a text-only baseline has
+            far fewer things to decide than instances (`REPEATED`); else None.
     """
 
     benchmark: str
@@ -76,6 +81,17 @@ class Field(NamedTuple):
     n_clusters: int
     parts: list[Slice]
     subsets: list[Slice]
+    texts: NDArray[np.int64] | None = None
+
+    def clusterings(self, sees: frozenset[str]) -> list[NDArray[np.int64]]:
+        """Return the clusters by which a contestant is tested alone: those of the instances, and of equal captions."""
+        told = [self.texts + self.n_clusters] if self.texts is not None and sees == {"text"} else []
+        return [self.clusters, *told]
+
+    @property
+    def signs(self) -> int:
+        """Return how many clusters there are in all clusterings."""
+        return self.n_clusters + (0 if self.texts is None else int(self.texts.max(initial=-1)) + 1)
 
 
 class Pair(NamedTuple):
@@ -94,7 +110,16 @@ class Pending(NamedTuple):
     shifted: bool
 
 
-def field_of(where: Layout) -> Field:
+def repeated(texts: Sequence[int]) -> bool:
+    """Say whether captions are so often the same that instances tell little of a text-only baseline.
+
+    >>> repeated([0, 0, 0, 1]), repeated([0, 0, 1, 1])
+    (True, False)
+    """
+    return len(set(texts)) < REPEATED * len(texts)
+
+
+def field_of(where: Layout, texts: Sequence[int] = ()) -> Field:
     """Return where the instances belong.
 
     >>> field_of(Layout("demo", ["x", "y"], ["a", "a"])).n_clusters
@@ -102,7 +127,8 @@ def field_of(where: Layout) -> Field:
     """
     names, clusters = codes(where.clusters)
     cut = slices(where)
-    return Field(where.benchmark, clusters, len(names), [*cut.subsets, cut.pooled], cut.subsets)
+    told = np.array(texts, dtype=np.int64) if repeated(texts) else None
+    return Field(where.benchmark, clusters, len(names), [*cut.subsets, *cut.rest, cut.pooled], cut.subsets, told)
 
 
 def paired_difference(pair: Pair) -> Floats:

@@ -64,14 +64,14 @@ def conclude(
     options = values["statistics"]
     levels = (options["level"], thresholds.alpha, thresholds.power)
     settings = Settings(primary, options["bootstrap"], options["seed"], *levels)
-    compared = contrast(entrants, roster.labels, settings)
+    compared = contrast(entrants, roster.labels, settings, texts=roster.texts)
     own = described(measured, roster, settings, signatures=signatures)
     every = [*with_p(rows, compared.adjusted), *compared.rows, *own]
     kinds = {one.name: one.kind for one in entrants}
     return Concluded(
         every,
         claims(every, kinds, thresholds),
-        verdicts(every, kinds, roster.labels, thresholds),
+        verdicts(every, kinds, roster.labels, thresholds, texts=roster.texts),
         compared.family,
         _recorded(values["verdict"]),
     )

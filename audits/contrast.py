@@ -45,7 +45,7 @@ class Contrast(NamedTuple):
     family: FamilyFacts | None
 
 
-def contrast(entrants: Sequence[Entrant], where: Layout, settings: Settings) -> Contrast:
+def contrast(entrants: Sequence[Entrant], where: Layout, settings: Settings, *, texts: Sequence[int] = ()) -> Contrast:
     """Compare models with blind baselines, and test everything in one family.
 
     The family holds, on every subset and pooled: each baseline that can differ from chance, and each model, against
@@ -55,13 +55,15 @@ def contrast(entrants: Sequence[Entrant], where: Layout, settings: Settings) -> 
         entrants: All contestant columns.
         where: Labels of the n instances.
         settings: Resampling and levels.
+        texts: Code of each instance's captions, or none. Where few are distinct, a text-only baseline is tested
+            against chance by clusters of equal captions as well, and the larger p-value counts.
 
     Returns:
         Rows, p-values by test, and the family.
 
     Source: ours; the parts name theirs.
     """
-    field = field_of(where)
+    field = field_of(where, texts)
     judges = _judges(entrants, settings.primary)
     pairs = [
         Pair(model, judge, facing)
@@ -128,21 +130,20 @@ def _family(
         (one.name, metric): bool(np.any(np.abs(one.outcomes[metric].chance - 0.5) > 1e-9)) for one, metric in sole
     }
     tests = [
-        (one.name, "", metric, deviations(one.outcomes[metric].credit, one.outcomes[metric].chance))
+        ((one.name, "", metric), deviations(one.outcomes[metric].credit, one.outcomes[metric].chance), clusters)
         for one, metric in sole
+        for clusters in field.clusterings(one.sees)
     ]
-    tests += [(pair.model.name, pair.judge.name, "excess", paired_difference(pair)) for pair in pairs]
-    for scorer, against, metric, values in tests:
+    tests += [((pair.model.name, pair.judge.name, "excess"), paired_difference(pair), field.clusters) for pair in pairs]
+    for (scorer, against, metric), values, clusters in tests:
         for part in _distinct(field):
-            column = cluster_sums(values[part.rows], field.clusters[part.rows])
+            column = cluster_sums(values[part.rows], clusters[part.rows])
             if column.n_clusters:
                 keys.append((scorer, against, metric, part.subset))
                 columns.append(column)
                 inflated = CROSSFITTED if trained & {scorer, against} else 1.0
                 nulls.append(Null(lopsided.get((scorer, metric), False), inflated))
-    joint = stepdown(
-        columns, field.n_clusters, nulls=nulls, alpha=settings.alpha, draws=settings.draws, seed=settings.seed
-    )
+    joint = stepdown(columns, field.signs, nulls=nulls, alpha=settings.alpha, draws=settings.draws, seed=settings.seed)
     return joint, keys
 
 
@@ -154,7 +155,9 @@ def _distinct(field: Field) -> list[Slice]:
 
 def _by_test(field: Field, joint: Joint, keys: Sequence[Key]) -> dict[Key, float]:
     """Return the adjusted p-value of each test, under the name of the only subset as well where it is the same test."""
-    found = dict(zip(keys, joint.adjusted.tolist(), strict=True))
+    found: dict[Key, float] = {}
+    for key, p in zip(keys, joint.adjusted.tolist(), strict=True):
+        found[key] = max(p, found.get(key, 0.0))
     left_out = {part.subset for part in field.parts} - {part.subset for part in _distinct(field)}
     return found | {(*key[:3], subset): p for key, p in found.items() for subset in left_out}
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audits.statistics.layout import Layout
+from baselines.text_form import normalised
 from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight, missing_images, preflight
 from benchmarks.schema import Benchmark, Instance, PreparesImages, Shape
@@ -32,6 +33,7 @@ class Roster:
         golds: Boolean [I, T] of each [n]; equal ones are one object.
         shapes: (I, T) of each [n].
         labels: Subset, cluster and tags of each.
+        texts: Code of each instance's captions and query, normalised and in any order [n]; equal ones are equal.
     """
 
     ids: list[str]
@@ -39,6 +41,7 @@ class Roster:
     golds: list[NDArray[np.bool_]]
     shapes: list[Shape]
     labels: Layout
+    texts: list[int] = dataclasses.field(default_factory=list)
 
 
 class Dataset:
@@ -79,6 +82,8 @@ class Dataset:
         subsets: list[str] = []
         clusters: list[str] = []
         tags: dict[str, list[str]] = {}
+        codes: dict[tuple[str, ...], int] = {}
+        texts: list[int] = []
         known: dict[tuple[Shape, bytes], NDArray[np.bool_]] = {}
         for position, instance in enumerate(self):
             ids.append(instance.id)
@@ -86,12 +91,20 @@ class Dataset:
             subsets.append(instance.subset)
             clusters.append(instance.cluster)
             shapes.append(instance.shape)
+            texts.append(codes.setdefault(_text(instance, position), len(codes)))
             golds.append(known.setdefault((instance.shape, instance.gold.tobytes()), instance.gold))
             for tag, value in instance.tags.items():
                 _extend(tags.setdefault(tag, []), position).append(value)
         for column in tags.values():
             _extend(column, len(ids))
-        return Roster(ids, groups, golds, shapes, Layout(name, subsets, clusters, tags))
+        return Roster(ids, groups, golds, shapes, Layout(name, subsets, clusters, tags), texts)
+
+
+def _text(instance: Instance, position: int) -> tuple[str, ...]:
+    """Return what a text-only scorer is told about an instance; one without text is like no other."""
+    told = [normalised(caption) for caption in instance.captions if caption is not None]
+    known = len(told) == len(instance.captions)
+    return (normalised(instance.query), *sorted(told)) if known else ("", "without text", str(position))
 
 
 def _extend(column: list[str], length: int) -> list[str]:

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
+from audits.compared import repeated
 from audits.evidence import below, cue, cues, differs, farthest, lies_away, one_of_each
 from audits.statistics.layout import Layout, slices
 from audits.wording import apart, points, reached
@@ -81,7 +82,12 @@ class Evidence(NamedTuple):
 
 
 def verdicts(
-    rows: Sequence[Estimate], kinds: Mapping[str, Kind], where: Layout, thresholds: Thresholds
+    rows: Sequence[Estimate],
+    kinds: Mapping[str, Kind],
+    where: Layout,
+    thresholds: Thresholds,
+    *,
+    texts: Sequence[int] = (),
 ) -> list[VerdictFacts]:
     """Conclude on every subset and on all instances.
 
@@ -90,6 +96,7 @@ def verdicts(
         kinds: Kind of each contestant column.
         where: Labels of the instances.
         thresholds: What to go by.
+        texts: Code of each instance's captions, or none.
 
     Returns:
         One verdict for each subset in order, then one for `all`.
@@ -98,7 +105,7 @@ def verdicts(
     """
     cut = slices(where)
     found = []
-    for part in [*cut.subsets, cut.pooled]:
+    for part in [*cut.subsets, *cut.rest, cut.pooled]:
         evidence = gather(rows, kinds, part.subset)
         level, sentence, by = _decide(evidence, thresholds)
         clusters = {where.clusters[row] for row in part.rows.tolist()}
@@ -106,7 +113,7 @@ def verdicts(
         verdict: VerdictFacts = {
             "subset": part.subset,
             "level": level,
-            "sentence": sentence,
+            "sentence": sentence + _repeated([texts[row] for row in part.rows.tolist()] if texts else []),
             "by": by,
             "smallest_visible": largest if isfinite(largest) else None,
             "not_larger_than": bound if level == "none larger found" else None,
@@ -141,6 +148,17 @@ def _largest(rows: Sequence[Estimate]) -> float:
     """Return the largest value, NaN if there is none or one is not known."""
     values = [row.value for row in rows]
     return max(values) if values and all(isfinite(value) for value in values) else nan
+
+
+def _repeated(texts: Sequence[int]) -> str:
+    """Say how few captions the instances have, where they are often the same."""
+    if not repeated(texts):
+        return ""
+    number = len(set(texts))
+    return (
+        f" The {len(texts):,} instances have only {number:,} distinct set{'' if number == 1 else 's'} of captions: "
+        f"to a scorer that sees only text, instances with the same captions are one piece of evidence."
+    )
 
 
 def _bound(evidence: Evidence) -> float:

@@ -15,7 +15,7 @@ _WORDS = {"higher": "more frequent", "lower": "rarer"}
 _LEARNERS = {"ngram": "n-gram", "embedding": "sentence embedding"}
 _FORMS = ("raw", "normalised")
 _FORMAT = {
-    "outer_blanks": "white space at its ends",
+    "outer_blanks": "blanks at its ends",
     "final_stop": "final full stops",
     "first_capital": "capitals at its start",
     "doubled_blanks": "doubled blanks",
@@ -24,7 +24,7 @@ _FORMAT = {
 }
 _IMAGE = {
     **{"width": "width", "height": "height", "aspect": "width over height", "bytes_per_pixel": "bytes per pixel"},
-    **{"sharpness": "sharpness", "alpha": "transparency", "format": "file format in the alphabet"},
+    **{"sharpness": "sharpness", "alpha": "transparent parts", "format": "file format in the alphabet"},
 }
 
 
@@ -49,7 +49,8 @@ def _choice(parts: Sequence[str]) -> Line:
     if parts[0] == "format_cues" and len(parts) == 3 and parts[1] in _FORMAT and parts[2] in OPPOSITE:
         return line(f"taking the caption with {parts[2]} {_FORMAT[parts[1]]}")
     if parts[0] == "image_cues" and len(parts) == 3 and parts[1] in _IMAGE and parts[2] in OPPOSITE:
-        return line(f"taking the image with the {parts[2]} {_IMAGE[parts[1]]}")
+        article = "" if parts[2] in ("more", "fewer") else "the "
+        return line(f"taking the image with {article}{parts[2]} {_IMAGE[parts[1]]}")
     return ()
 
 

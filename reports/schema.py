@@ -156,8 +156,8 @@ class VerdictFacts(TypedDict):
     Keys: `subset`; `level`; `sentence`, which claims what was measured and no more; `by` the contestants that decide;
     `smallest_visible` distance from chance, as a proportion, that a shortcut needs to be seen with power .8 at the
     family's alpha, or None where nothing could have been seen; `not_larger_than` the size that no shortcut found
-    exceeds, where the level says so, no less than `smallest_visible` and than the far end of any zero-shot interval (older
-    records lack it); `n` and `n_clusters` of the subset.
+    exceeds, where the level says so, no less than `smallest_visible` and than the far end of any zero-shot interval
+    (older records lack it); `n` and `n_clusters` of the subset.
     """
 
     subset: str

@@ -91,7 +91,7 @@ def estimates(
 
 def _cells(scorer: str, outcome: Outcome, clusters: NDArray[np.int64], cut: Slices) -> Iterator[_Cell]:
     """Yield the estimates of one scorer and metric that are defined."""
-    for part in [*cut.subsets, cut.pooled]:
+    for part in [*cut.subsets, *cut.rest, cut.pooled]:
         yield from _cell(scorer, outcome, clusters, part)
     yield from _macro(scorer, outcome, clusters, cut.subsets)
     for part in cut.tagged:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.errors import InputError
 from benchmarks.schema import Instance
 
-POOLED, MACRO = "all", "macro"
+POOLED, MACRO, NAMELESS = "all", "macro", "(no subset)"
 MAX_TAG_VALUES = 40
 
 
@@ -43,12 +43,16 @@ class Slice(NamedTuple):
 
 
 class Slices(NamedTuple):
-    """Hold the slices of a layout, subsets first, and the names of tags that have too many values."""
+    """Hold the slices of a layout, and the names of tags that have too many values.
+
+    `rest` holds the rows without a subset where others have one (`NAMELESS`), which no macro average counts.
+    """
 
     subsets: list[Slice]
     pooled: Slice
     tagged: list[Slice]
     skipped: tuple[str, ...]
+    rest: tuple[Slice, ...] = ()
 
 
 def layout(benchmark: str, instances: Iterable[Instance]) -> Layout:
@@ -100,13 +104,14 @@ def slices(where: Layout, *, max_tag_values: int = MAX_TAG_VALUES) -> Slices:
     _check(where)
     pooled = Slice(POOLED, "", np.arange(len(where.subsets)))
     subsets = [Slice(name, "", rows) for name, rows in _parts(where.subsets) if name not in ("", POOLED)]
+    rest = [Slice(NAMELESS, "", rows) for name, rows in _parts(where.subsets) if name == "" and subsets]
     tagged, skipped = [], []
     for tag, labels in where.tags.items():
         if len(set(labels) - {""}) > max_tag_values:
             skipped.append(tag)
             continue
         tagged += [Slice(POOLED, f"{tag}={name}", rows) for name, rows in _parts(labels) if name]
-    return Slices(subsets, pooled, tagged, tuple(skipped))
+    return Slices(subsets, pooled, tagged, tuple(skipped), tuple(rest))
 
 
 def _parts(labels: Sequence[str]) -> list[tuple[str, NDArray[np.int64]]]:
@@ -121,12 +126,13 @@ def _check(where: Layout) -> None:
     if len(sizes) > 1:
         raise InputError("labels of instances differ in number", where=where.benchmark, got=str(sorted(sizes)))
     used = Counter(where.subsets)
-    clash = MACRO if MACRO in used else POOLED if POOLED in used and len(used) > 1 else ""
+    taken = next((name for name in (MACRO, NAMELESS) if name in used), "")
+    clash = taken or (POOLED if POOLED in used and len(used) > 1 else "")
     if clash:
         raise InputError(
             "a subset has a name that the tables use themselves",
             where=where.benchmark,
             got=clash,
-            expected=f"any name but {POOLED!r} (pooled over the subsets) and {MACRO!r} (mean of the subsets)",
+            expected=f"any name but {POOLED!r} (pooled over the subsets) and {MACRO!r} (mean of the subsets), and {NAMELESS!r}",
             step="rename the subset",
         )

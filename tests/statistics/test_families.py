@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.contingency_tables import mcnemar as reference_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from audits.statistics.families import holm, mcnemar, stepdown
+from audits.statistics.families import CROSSFITTED, Null, holm, mcnemar, stepdown
 from audits.statistics.paired import exact
 from audits.statistics.signflip import p_value
 from audits.statistics.sums import cluster_sums
@@ -168,3 +168,23 @@ def test_no_exact_test_where_clusters_repeat() -> None:
     assert exact(np.array([1.0, 0.0, -1.0]), np.array([0, 0, 1])) is None
     # A repeated cluster whose other row does not enter is no repeat.
     assert exact(np.array([1.0, np.nan, -1.0]), np.array([0, 0, 1])) is not None
+
+
+def crossfitted(rng: np.random.Generator, folds: int = 5) -> np.ndarray:
+    """Decide 100 rows by f(x) = sum over the rows j of other folds of y_j x_j . x, with labels that say nothing."""
+    x, y, fold = rng.normal(size=(100, 40)), rng.choice([-1.0, 1.0], size=100), np.arange(100) % folds
+    decided = np.where(fold[:, None] == fold[None, :], 0.0, x @ x.T) @ y
+    return 0.5 * np.sign(y * decided)
+
+
+def test_cross_fitted_decisions_keep_the_level_only_once_they_are_divided() -> None:
+    # Var S is twice what flips of signs see: the share beyond 1.96 is that of a normal beyond 1.96 / sqrt(2) = 1.386,
+    # .166; divided by sqrt(2) it is .05 again. 2,000 samples: three standard errors are .025 and .015.
+    rng = np.random.default_rng(1)
+    columns = [cluster_sums(crossfitted(rng), np.arange(100)) for _ in range(2_000)]
+    plain = stepdown(columns, 100, draws=1_000)
+    divided = stepdown(columns, 100, nulls=[Null(inflated=CROSSFITTED)] * len(columns), draws=1_000)
+    np.testing.assert_allclose(divided.statistic * 2**0.5, plain.statistic)
+    print(f"\ncross-fitted, null: plain {np.mean(plain.raw <= 0.05):.4f}, divided {np.mean(divided.raw <= 0.05):.4f}")  # noqa: T201
+    assert np.mean(plain.raw <= 0.05) > 0.12
+    assert np.mean(divided.raw <= 0.05) < 0.05 + 0.015
