@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reports.answer import Candidate, candidates, words
+from reports.answer import Candidate, candidates
 from reports.captions import measure_title
 from reports.index import POOLED, SANITY, Index
 from reports.measures import distance, excludes_chance, interval_text, value_text
+from reports.phrases import words
 from reports.schema import Estimate, Record
 from reports.text import count, plain, short_percent, visible
 

@@ -37,7 +37,9 @@ CROSSFITTED = sqrt(2)
 A learner that is linear in the labels decides by f_{-i}(x_i) = sum_j y_j K_ij over the rows j of other folds, so the
 sum of y_i f_{-i}(x_i) is sum_{i != j} y_i y_j K_ij: each pair of rows in different folds enters twice, once as the
 training of either. With labels that say nothing its variance is 2 sum_{i != j} K_ij^2 = 4 sum_{i < j} K_ij^2. Flips
-that hold the weights fixed see sum_i f_{-i}(x_i)^2, which is sum_{i != j} K_ij^2 in expectation: half of it.
+that hold the weights fixed see sum_i f_{-i}(x_i)^2, which is sum_{i != j} K_ij^2 in expectation: half of it. Credits
+keep only the sign of y_i f_{-i}(x_i): where many rows share in each decision, signs soften the doubling to a factor of
+1 + 2 / pi; where one row decides another and is decided by it, it stays 2. The divisor is that of the worst case.
 """
 
 

@@ -133,6 +133,7 @@ def _check(where: Layout) -> None:
             "a subset has a name that the tables use themselves",
             where=where.benchmark,
             got=clash,
-            expected=f"any name but {POOLED!r} (pooled over the subsets) and {MACRO!r} (mean of the subsets), and {NAMELESS!r}",
+            expected=f"any name but {POOLED!r} (pooled over the subsets), {MACRO!r} (mean of the subsets) and "
+            f"{NAMELESS!r} (rows without one)",
             step="rename the subset",
         )

@@ -113,11 +113,13 @@ def test_a_trained_baseline_alone_is_a_warning_of_its_own() -> None:
 
 
 ABOVE = row("accuracy", 0.53, 0.51, 0.55, 0.01)
+HIGH = row("accuracy", 0.58, 0.515, 0.645, 0.01)  # off chance, its nearer end less than 2 points from it
+MODEL = row("accuracy", 0.53, 0.51, 0.55, 0.01, scorer="clip")  # .53 - .58 is the difference of UNDER
 UNDER = row("excess", -0.05, -0.08, -0.02, 0.01, scorer="clip", against="length")
 
 
 def test_a_model_below_a_baseline_that_is_above_chance_compromises() -> None:
-    found = pooled(ABOVE, UNDER, visible(0.04))
+    found = pooled(HIGH, MODEL, UNDER, visible(0.04))
     assert (found["level"], found["by"]) == ("compromised", ["clip"])
     assert "clip minus length is -5.0 points [-8.0, -2.0]" in found["sentence"]
 
@@ -125,9 +127,15 @@ def test_a_model_below_a_baseline_that_is_above_chance_compromises() -> None:
 @pytest.mark.parametrize(
     "rows",
     [
-        (NULL, UNDER),  # a failing model below a baseline at chance says nothing of the benchmark
-        (ABOVE, replace(UNDER, p=0.2)),
-        (ABOVE, replace(UNDER, value=0.05)),
+        (NULL, MODEL, UNDER),  # a model below a baseline at chance says nothing of the benchmark
+        (HIGH, MODEL, replace(UNDER, p=0.2)),
+        (HIGH, MODEL, replace(UNDER, value=0.05, low=0.02, high=0.08)),
+        (HIGH, MODEL, replace(UNDER, high=0.001)),  # the printed interval includes 0, whatever p says
+        (HIGH, UNDER),  # nothing is known of the model alone
+        (HIGH, replace(MODEL, p=0.3), UNDER),  # a useless model
+        (HIGH, replace(MODEL, low=0.499), UNDER),
+        (HIGH, replace(MODEL, value=0.47, low=0.45, high=0.49), UNDER),
+        (HIGH, replace(MODEL, unscored=101), UNDER),  # could not answer most of the 201 instances
         (NULL, replace(UNDER, against="ngram")),  # trained: a diagnostic
     ],
 )
@@ -153,8 +161,13 @@ def test_thresholds_are_what_they_are_set_to() -> None:
 
 
 def test_a_silent_verdict_never_says_that_there_is_no_shortcut() -> None:
-    text = pooled(NULL, visible(0.05))["sentence"]
-    assert "No shortcut larger than 5.0 points was found" in text
+    # The interval [.46, .56] reaches 6 points from chance, farther than the 5 that would have been seen.
+    found = pooled(NULL, visible(0.05))
+    text = found["sentence"]
+    assert "No shortcut larger than 6.0 points was found" in text
+    assert "from 5.0 points on each would have been seen" in text
+    assert found["not_larger_than"] == pytest.approx(0.06)
+    assert pooled(NULL, visible(0.07))["not_larger_than"] == 0.07
     assert "not excluded" in text
 
 
@@ -244,3 +257,97 @@ def test_the_two_image_signature(foil: int, words: str) -> None:
     other = row("easy_hard_gap_foil", 0.3 * foil, *sorted((0.2 * foil, 0.4 * foil)), scorer="clip", against="length")
     assert words in found_of(base, other)["two_image_signature"].sentence
     assert "two_image_signature" not in found_of(base, replace(other, low=-0.1, high=0.1))
+
+
+def test_a_small_shortcut_that_was_found_is_said_beside_what_was_not() -> None:
+    # .52 [.505, .535]: off chance, not shown to be 2 points away, and none of it may be called "none larger than .5".
+    slight = row("accuracy", 0.52, 0.505, 0.535, 0.001)
+    found = pooled(slight, visible(0.005))
+    assert found["level"] == "none larger found"
+    assert found["not_larger_than"] == pytest.approx(0.035)
+    assert "No shortcut larger than 3.5 points was found" in found["sentence"]
+    assert "1 of 1 zero-shot blind baseline is off chance" in found["sentence"]
+    assert "length reaches 52.0 % [50.5, 53.5] where chance is 50.0 % (n = 100, 50 clusters)" in found["sentence"]
+    assert "off chance" in pooled(slight, visible(0.2))["sentence"]
+
+
+def test_a_trained_warning_says_what_the_zero_shot_part_could_have_seen() -> None:
+    trained = row("accuracy", 0.8, 0.75, 0.85, 0.001, scorer="ngram")
+    seen = pooled(NULL, visible(0.06), trained)["sentence"]
+    assert "none of 1 zero-shot blind baseline is shown to lie so far" in seen
+    assert "from 6.0 points on" in seen
+    assert "the zero-shot part is undecided" in pooled(NULL, visible(0.3), trained)["sentence"]
+    assert "Only" not in seen
+
+
+def test_a_trained_interval_is_widened_before_it_counts() -> None:
+    # .56 [.53, .59]: 3 points away as printed; widened by sqrt(2) its end is .56 - .0424 = .5176, less than 2 away.
+    trained = row("accuracy", 0.56, 0.53, 0.59, 0.001, scorer="ngram")
+    assert pooled(NULL, visible(0.05), trained)["level"] == "none larger found"
+    assert pooled(NULL, visible(0.05), replace(trained, low=0.54, high=0.58))["level"] == "trained-text warning"
+
+
+def test_baselines_that_ran_and_only_tied_are_not_called_absent() -> None:
+    tied = replace(row("accuracy", 0.5, 0.4, 0.6), ties=100)
+    assert "1 zero-shot blind baseline ran, and could only tie on these data" in pooled(tied)["sentence"]
+    silent = replace(row("accuracy", nan, nan, nan), n=0, unscored=100)
+    assert "scored none of the instances" in pooled(silent)["sentence"]
+    assert pooled()["sentence"] == "No zero-shot blind baseline was run."
+
+
+CUES: dict[str, Kind] = {"length:words:fewer": "blind", "length:words:more": "blind", "clip": "model"}
+
+
+def mirrored() -> list[Estimate]:
+    """Return one cue in both directions; 1 - .3 and .7 differ in the last bits."""
+    fewer = row("accuracy", 1 - 0.7, 0.25, 0.35, 0.001, scorer="length:words:fewer")
+    return [fewer, row("accuracy", 0.7, 0.65, 0.75, 0.001, scorer="length:words:more")]
+
+
+def test_two_directions_of_a_cue_are_one_baseline_named_by_the_one_above_chance() -> None:
+    found = verdicts(mirrored(), CUES, WHERE, Thresholds())[-1]
+    assert found["by"] == ["length:words:more"]
+    assert "1 of 1 zero-shot blind baseline lies at least" in found["sentence"]
+    [off] = [one for one in claims(mirrored(), CUES, Thresholds()) if one.kind.startswith("some_")]
+    assert off.values == {"above": 1, "below": 0, "baselines": 1}
+    assert "length:words:more reaches 70.0 %" in off.sentence
+
+
+def test_an_association_counts_cues_and_names_the_direction_above_chance() -> None:
+    gaps = [
+        row("easy_hard_gap", value, *ends, scorer="clip", against=f"length:words:{way}")
+        for way, value, ends in (("fewer", -0.2, (-0.3, -0.1)), ("more", 0.2, (0.1, 0.3)))
+    ]
+    [found] = [one for one in claims([*mirrored(), *gaps], CUES, Thresholds()) if one.kind.startswith("assoc")]
+    assert "for 1 of 1 of them" in found.sentence
+    assert found.values["baseline"] == "length:words:more"
+
+
+def test_a_claim_never_stands_beside_an_interval_that_contradicts_it() -> None:
+    assert "below_some_zero_shot_baseline" not in found_of(replace(UNDER, high=0.001))
+    assert "some_zero_shot_baseline_off_chance" not in found_of(replace(ABOVE, low=0.499))
+
+
+def test_a_model_that_fails_is_a_finding_of_its_own() -> None:
+    failing = replace(MODEL, value=0.48, low=0.45, high=0.52, p=0.8, unscored=300)
+    sentence = found_of(HIGH, failing, UNDER)["below_some_zero_shot_baseline"].sentence
+    assert "not shown to be above chance: clip reaches 48.0 %" in sentence
+    assert "300 instances unscored" in sentence
+    assert "not shown to be above" not in found_of(HIGH, MODEL, UNDER)["below_some_zero_shot_baseline"].sentence
+
+
+def test_nothing_is_said_of_blindness_that_nobody_measured() -> None:
+    sentence = found_of(replace(UNDER, against="ngram"))["below_some_trained_baseline"].sentence
+    assert "not thereby blind" in sentence
+
+
+def test_rows_without_a_subset_beside_named_ones_have_a_verdict() -> None:
+    where = Layout("demo", ["x"] * 60 + [""] * 40, [str(k // 2) for k in range(100)])
+    found = verdicts([replace(NULL, subset="(no subset)")], KINDS, where, Thresholds())
+    assert [(one["subset"], one["n"]) for one in found] == [("x", 60), ("(no subset)", 40), ("all", 100)]
+
+
+def test_captions_that_repeat_are_counted() -> None:
+    found = verdicts([NULL, visible(0.05)], KINDS, WHERE, Thresholds(), texts=[0] * 60 + [1] * 40)[-1]
+    assert "The 100 instances have only 2 distinct sets of captions" in found["sentence"]
+    assert "distinct" not in verdicts([NULL], KINDS, WHERE, Thresholds(), texts=list(range(100)))[-1]["sentence"]

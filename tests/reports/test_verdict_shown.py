@@ -60,7 +60,7 @@ def test_subsets_stand_by_level_the_gravest_first_and_in_their_order(make):
 def test_a_trained_warning_does_not_read_like_a_zero_shot_verdict(make):
     found = of(make, make.verdict(level="trained-text warning"), make.verdict("add_att", "trained-text warning"))
     assert found.title == "Trained-text warning"
-    assert "no zero-shot baseline gets there" in found.groups[0].about
+    assert "no zero-shot baseline is shown to get there" in found.groups[0].about
     record = make.record(verdicts=[make.verdict(level="trained-text warning")])
     assert "level-compromised" not in render_html(build_view(record, make.estimates())).split("<main>")[1]
 

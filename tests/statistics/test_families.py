@@ -171,20 +171,25 @@ def test_no_exact_test_where_clusters_repeat() -> None:
 
 
 def crossfitted(rng: np.random.Generator, folds: int = 5) -> np.ndarray:
-    """Decide 100 rows by f(x) = sum over the rows j of other folds of y_j x_j . x, with labels that say nothing."""
+    """Return y f(x) of 100 rows, f(x) the sum over the rows j of other folds of y_j x_j . x; y says nothing of x."""
     x, y, fold = rng.normal(size=(100, 40)), rng.choice([-1.0, 1.0], size=100), np.arange(100) % folds
-    decided = np.where(fold[:, None] == fold[None, :], 0.0, x @ x.T) @ y
-    return 0.5 * np.sign(y * decided)
+    return y * (np.where(fold[:, None] == fold[None, :], 0.0, x @ x.T) @ y)
 
 
-def test_cross_fitted_decisions_keep_the_level_only_once_they_are_divided() -> None:
-    # Var S is twice what flips of signs see: the share beyond 1.96 is that of a normal beyond 1.96 / sqrt(2) = 1.386,
-    # .166; divided by sqrt(2) it is .05 again. 2,000 samples: three standard errors are .025 and .015.
+@pytest.mark.parametrize(("decided", "plain_rate", "divided_rate"), [(False, 0.166, 0.05), (True, 0.125, 0.03)])
+def test_cross_fitted_sums_keep_the_level_only_once_they_are_divided(
+    decided: bool, plain_rate: float, divided_rate: float
+) -> None:
+    # Sums of y f(x): Var S is twice what flips of signs see, so beyond 1.96 lies what a normal has beyond
+    # 1.96 / sqrt(2) = 1.386, .166; divided by sqrt(2) it is .05. Sums of signs: Var S is 1 + 2 / pi = 1.637 times that:
+    # beyond 1.96 / 1.279 = 1.532 lies .125, beyond 1.96 sqrt(2) / 1.279 = 2.167 .030. Three standard errors of 2,000
+    # samples are .025 and .015; decisions of 100 rows come in steps of .2.
     rng = np.random.default_rng(1)
-    columns = [cluster_sums(crossfitted(rng), np.arange(100)) for _ in range(2_000)]
+    found = [crossfitted(rng) for _ in range(2_000)]
+    columns = [cluster_sums(np.sign(one) if decided else one, np.arange(100)) for one in found]
     plain = stepdown(columns, 100, draws=1_000)
     divided = stepdown(columns, 100, nulls=[Null(inflated=CROSSFITTED)] * len(columns), draws=1_000)
     np.testing.assert_allclose(divided.statistic * 2**0.5, plain.statistic)
-    print(f"\ncross-fitted, null: plain {np.mean(plain.raw <= 0.05):.4f}, divided {np.mean(divided.raw <= 0.05):.4f}")  # noqa: T201
-    assert np.mean(plain.raw <= 0.05) > 0.12
-    assert np.mean(divided.raw <= 0.05) < 0.05 + 0.015
+    rates = [float(np.mean(joint.raw <= 0.05)) for joint in (plain, divided)]
+    print(f"\ncross-fitted, null, decided {decided}: plain {rates[0]:.4f}, divided {rates[1]:.4f}")  # noqa: T201
+    assert rates == [pytest.approx(plain_rate, abs=0.03), pytest.approx(divided_rate, abs=0.015)]
