@@ -26,7 +26,7 @@ from benchmarks.schema import Candidates
 
 Text = tuple[str, str]  # query, caption
 MIXED = "mixed"
-ROUNDED = "bfloat16 products, else float32"
+ROUNDED = "bfloat16 products, of two halves where they can be, else float32"
 DECIDED = f"{ROUNDED}; in float32 {PAIRS} pairs and margins within {SAFETY} x their largest error"
 
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from baselines.engine.memory import is_memory_error
 from baselines.engine.plan import by_size
 from baselines.language import scoring
-from baselines.language.heap import keep_freed_memory
-from baselines.language.packing import tree
-from baselines.language.rounding import RoundedProducts
+from baselines.language.heap import keep_freed_memory, use_large_pages
+from baselines.language.llama import Llama, is_of_the_family
+from baselines.language.packing import Tree, tree
+from baselines.language.rounding import Matrix, RoundedProducts, can_halve
 from baselines.language.rows import Row
 from baselines.language.softmax import Head, log_probabilities
 
@@ -46,29 +47,42 @@ class Reader:
     def __init__(self, model: Any, device: torch.device, budget: int) -> None:
         self.model, self.device, self.budget = model, device, budget
         self.packing = "padded batches (not checked)"
+        self._lean: Llama | None = None
         if device.type == "cpu":
             keep_freed_memory()
 
     def check(self, rows: Sequence[Row]) -> None:
-        """Decide how to read, by reading a few of the rows both ways.
+        """Decide how to read, by reading a few of the rows in each way until one agrees with padded batches.
 
         Args:
             rows: All rows that are to be read, in any order.
         """
         few = spread(rows)
+        expected = self.padded(few)
+        if self._lean is None and is_of_the_family(self.model):
+            self._lean = Llama(self.model)
+        reason = self._refused(few, expected)
+        if reason and self._lean is not None:
+            log.info("our own forward pass is not used: %s", reason)
+            self._lean = None
+            reason = self._refused(few, expected)
+        self.packing = f"padded batches ({reason})" if reason else TREES
+        log.info("packing: %s", self.packing)
+        if self.device.type == "cpu":
+            use_large_pages()
+
+    def _refused(self, few: Sequence[Row], expected: NDArray[np.float64]) -> str:
+        """Return why rows cannot be read as trees, or nothing if they can."""
         try:
             found = self.trees(few)
         except REFUSALS as error:
             if is_memory_error(error):
                 raise
-            reason = f"trees are refused: {type(error).__name__}"
             log.info("%s", error)
-        else:
-            apart = np.abs(found - self.padded(few)) / [row.scored for row in few]
-            limit = AGREEMENT.get(self.model.dtype, AGREEMENT[torch.float32])
-            reason = "" if np.all(apart <= limit) else f"trees differ by {np.max(apart):.2g} nats per token"
-        self.packing = f"padded batches ({reason})" if reason else TREES
-        log.info("packing: %s", self.packing)
+            return f"trees are refused: {type(error).__name__}"
+        apart = np.abs(found - expected) / [row.scored for row in few]
+        limit = AGREEMENT.get(self.model.dtype, AGREEMENT[torch.float32])
+        return "" if np.all(apart <= limit) else f"trees differ by {np.max(apart):.2g} nats per token"
 
     def read(self, rows: Sequence[Row], *, rounded: bool = False) -> NDArray[np.float64]:
         """Return the summed log-probability of each row's scored tokens, float64 [n], in nats.
@@ -80,6 +94,8 @@ class Reader:
         way = self.trees if self.packing == TREES else self.padded
         if not rounded:
             return way(rows)
+        if self.packing == TREES and self._halves:
+            return self.trees(rows, rounded=True)
         with self._rounded.on():
             return way(rows, rounded=True)
 
@@ -87,14 +103,22 @@ class Reader:
     def trees(self, rows: Sequence[Row], *, rounded: bool = False) -> NDArray[np.float64]:
         """Read rows as one prefix tree: each node once, no padding."""
         packed = tree(rows)
-        hidden = self.model.base_model(
+        if self._lean is None or (rounded and not self._halves):
+            hidden = self._hidden(packed)
+        else:
+            hidden = self._lean.hidden(packed, halves=rounded)
+        values = log_probabilities(hidden, self._heads[rounded], packed.nodes, packed.targets)
+        return packed.sums(values, len(rows))
+
+    def _hidden(self, packed: Tree) -> torch.Tensor:
+        """Return hidden states [N, H] of a tree by the model's own forward pass."""
+        states: torch.Tensor = self.model.base_model(
             input_ids=self._tensor(packed.tokens)[None],
             position_ids=self._tensor(packed.depths)[None],
             attention_mask=self._tensor(packed.visible())[None, None],
             use_cache=False,
         ).last_hidden_state[0]
-        values = log_probabilities(hidden, self._heads[rounded], packed.nodes, packed.targets)
-        return packed.sums(values, len(rows))
+        return states
 
     def padded(self, rows: Sequence[Row], *, rounded: bool = False) -> NDArray[np.float64]:
         """Read rows padded on the right, those of similar length together."""
@@ -111,7 +135,16 @@ class Reader:
         layer = self.model.get_output_embeddings()
         bias = getattr(layer, "bias", None)
         exact = Head(layer.weight, bias, layer.weight)
-        return exact, exact._replace(products=layer.weight.to(torch.bfloat16))
+        return exact, exact._replace(products=layer.weight.to(torch.bfloat16), halves=self._halves)
+
+    @cached_property
+    def _halves(self) -> bool:
+        """Return whether products are rounded in halves: where our own forward pass reads weights released in bf16."""
+        head = Matrix(self.model.get_output_embeddings().weight, None)
+        ready = can_halve() and self._lean is not None and head.is_short() and self._lean.halve()
+        if ready:
+            use_large_pages()
+        return ready
 
     @cached_property
     def _rounded(self) -> RoundedProducts:

@@ -1,0 +1,231 @@
+"""Read prefix trees under models of the Llama family by a forward pass of our own, with few passes over memory.
+
+The same arithmetic as transformers', in fp32 on a CPU: products of a layer that read the same values are one product,
+what can be changed in place is, and attention is to those who are seen. In depth-first order a run of nodes sees only
+itself and the ancestors of its first node, so keys are gathered for each run: the cost grows with the number of nodes
+and not with its square. Angles of positions come from the model's own module, with whatever scaling it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from baselines.language.packing import Tree
+from baselines.language.rounding import Matrix, multiply
+
+FAMILY = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"})
+RUN = 64  # nodes whose keys are gathered together
+HEADS = ("q_proj", "k_proj", "v_proj")
+GATES = ("gate_proj", "up_proj")
+
+
+class Layer(NamedTuple):
+    """Hold the weights of one layer.
+
+    Attributes:
+        before: Gains of the norm before attention [H].
+        qkv: Queries, keys and values, side by side.
+        out: Output of attention.
+        between: Gains of the norm before the gated part [H].
+        gates: Gate and what it lets through, side by side.
+        down: Output of the gated part.
+    """
+
+    before: torch.Tensor
+    qkv: Matrix
+    out: Matrix
+    between: torch.Tensor
+    gates: Matrix
+    down: Matrix
+
+
+class Seen(NamedTuple):
+    """Say what R runs of RUN nodes see.
+
+    Attributes:
+        keys: Node of each key, int64 [R, S].
+        mask: 0 where a node sees a key, else minus infinity, fp32 [R, RUN, S].
+    """
+
+    keys: torch.Tensor
+    mask: torch.Tensor
+
+
+def is_of_the_family(model: Any) -> bool:
+    """Return whether a model is one whose layers this module knows, plain, in fp32 and on a CPU."""
+    config = model.config
+    plain = type(model).__name__ in FAMILY and getattr(config, "hidden_act", "") == "silu"
+    if not plain or model.dtype != torch.float32 or model.device.type != "cpu":
+        return False
+    return all(
+        type(getattr(part, name)) is torch.nn.Linear
+        for layer in model.model.layers
+        for part, names in ((layer.self_attn, (*HEADS, "o_proj")), (layer.mlp, (*GATES, "down_proj")))
+        for name in names
+    )
+
+
+class Llama:
+    """Compute hidden states of prefix trees.
+
+    The weights are moved, not copied: the model's own layers become views into those held here.
+
+    Args:
+        model: A model for which `is_of_the_family` holds.
+    """
+
+    def __init__(self, model: Any) -> None:
+        config = model.config
+        self._base = model.model
+        self._queries, self._keys = config.num_attention_heads, config.num_key_value_heads
+        self._width = self._base.layers[0].self_attn.head_dim
+        self._epsilon = float(config.rms_norm_eps)
+        self._layers = [_moved(layer) for layer in self._base.layers]
+
+    @property
+    def matrices(self) -> list[Matrix]:
+        """Return the weights of all products, the output layer's apart."""
+        return [matrix for layer in self._layers for matrix in (layer.qkv, layer.out, layer.gates, layer.down)]
+
+    def halve(self) -> bool:
+        """Prepare products in two halves; return whether every weight lends itself to them."""
+        if all(matrix.is_short() for matrix in self.matrices):
+            self._layers = [
+                layer._replace(
+                    qkv=layer.qkv.halved(),
+                    out=layer.out.halved(),
+                    gates=layer.gates.halved(),
+                    down=layer.down.halved(),
+                )
+                for layer in self._layers
+            ]
+            return True
+        return False
+
+    def hidden(self, tree: Tree, *, halves: bool = False) -> torch.Tensor:
+        """Return the hidden states before the output layer, fp32 [N, H].
+
+        Args:
+            tree: Rows as a prefix tree of N nodes.
+            halves: Whether products are made of two halves each (see `rounding`); needs `halve`.
+        """
+        states = self._base.embed_tokens(torch.from_numpy(tree.tokens))
+        turns = self._turns(states, tree.depths)
+        seen = runs(tree)
+        for layer in self._layers:
+            mixed = multiply(self._norm(states, layer.before), layer.qkv, halves=halves)
+            states += multiply(self._attend(mixed, turns, seen), layer.out, halves=halves)
+            gates = multiply(self._norm(states, layer.between), layer.gates, halves=halves)
+            gate, through = gates.chunk(2, dim=1)
+            states += multiply(functional.silu(gate).mul_(through), layer.down, halves=halves)
+        return self._norm(states, self._base.norm.weight)
+
+    def _norm(self, states: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
+        length = torch.linalg.vector_norm(states, dim=1, keepdim=True)
+        scale = length.square_().div_(states.shape[1]).add_(self._epsilon).rsqrt_()
+        return (states * scale).mul_(gains)
+
+    def _turns(self, states: torch.Tensor, depths: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return cosines and sines of each node's angles, fp32 [N, 1, width / 2]."""
+        both = self._base.rotary_emb(states[None], torch.from_numpy(depths)[None])
+        cos, sin = (one[0, :, None, : self._width // 2].contiguous() for one in both)
+        return cos, sin
+
+    def _attend(self, mixed: torch.Tensor, turns: tuple[torch.Tensor, torch.Tensor], seen: Seen) -> torch.Tensor:
+        """Return what each node takes from those it sees, fp32 [N, heads x width].
+
+        Args:
+            mixed: Queries, keys and values of the nodes, side by side; turned in place.
+            turns: Cosines and sines of positions.
+            seen: Who sees whom.
+        """
+        nodes, (count, length), keys = len(mixed), seen.keys.shape, self._keys
+        heads = mixed.view(nodes, -1, self._width)
+        _turn(heads[:, : self._queries + keys], *turns)
+        queries = functional.pad(heads[:, : self._queries], (0, 0, 0, 0, 0, count * RUN - nodes))
+        group = self._queries // keys
+        # The heads that share keys stand under each other, so that keys are never repeated.
+        asked = queries.view(count, RUN, keys, group, self._width).permute(0, 2, 3, 1, 4)
+        asked = asked.reshape(count * keys, group * RUN, self._width)
+        found = heads[:, self._queries :].index_select(0, seen.keys.flatten()).view(count, length, 2 * keys, -1)
+        known, values = found.permute(0, 2, 3, 1)[:, :keys], found.transpose(1, 2)[:, keys:]
+        scores = torch.bmm(asked, known.reshape(count * keys, self._width, length))
+        scores = scores.view(count, keys * group, RUN, length).mul_(self._width**-0.5).add_(seen.mask[:, None])
+        shares = scores.softmax(-1).view(count * keys, group * RUN, length)
+        taken = torch.bmm(shares, values.reshape(count * keys, length, self._width))
+        taken = taken.view(count, keys, group, RUN, self._width).permute(0, 3, 1, 2, 4)
+        return taken.reshape(count * RUN, -1)[:nodes]
+
+
+def _turn(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
+    """Turn the two halves of each head against each other by its position's angles, in place."""
+    left, right = heads.chunk(2, dim=-1)
+    turned = (left * cos).addcmul_(right, sin, value=-1)
+    right.mul_(cos).addcmul_(left, sin)
+    left.copy_(turned)
+
+
+def runs(tree: Tree) -> Seen:
+    """Return what runs of RUN nodes see: the ancestors of the first one, then the run itself.
+
+    In depth-first order an ancestor of a node that stands before the run is an ancestor of all nodes between.
+    """
+    nodes, parents = len(tree.tokens), tree.parents.tolist()
+    starts = range(0, nodes, RUN)
+    above = [_ancestors(parents, start) for start in starts]
+    longest = max(map(len, above))
+    keys = np.zeros((len(above), longest + RUN), np.int64)
+    seen = np.zeros((len(above), RUN, longest + RUN), np.bool_)
+    for start, path, key, see in zip(starts, above, keys, seen, strict=True):
+        stop = min(nodes, start + RUN)
+        key[: len(path)] = path
+        key[longest : longest + stop - start] = np.arange(start, stop)
+        for place, parent in enumerate(parents[start:stop]):
+            if parent >= start:
+                see[place] = see[parent - start]
+            elif parent >= 0:  # it stands on the path, with its ancestors before it
+                see[place, : path.index(parent) + 1] = True
+            see[place, longest + place] = True
+        see[stop - start :, 0] = True  # what fills up the last run sees something, whatever it is
+    mask = torch.zeros(seen.shape).masked_fill_(torch.from_numpy(~seen), -torch.inf)
+    return Seen(torch.from_numpy(keys), mask)
+
+
+def _ancestors(parents: Sequence[int], node: int) -> list[int]:
+    """Return the nodes above a node, the root first."""
+    path: list[int] = []
+    while parents[node] >= 0:
+        node = parents[node]
+        path.append(node)
+    return path[::-1]
+
+
+def _moved(layer: Any) -> Layer:
+    """Return the weights of a layer, and make its own linear layers views into them."""
+    attention, gated = layer.self_attn, layer.mlp
+    return Layer(
+        layer.input_layernorm.weight,
+        _side_by_side([getattr(attention, name) for name in HEADS]),
+        _side_by_side([attention.o_proj]),
+        layer.post_attention_layernorm.weight,
+        _side_by_side([getattr(gated, name) for name in GATES]),
+        _side_by_side([gated.down_proj]),
+    )
+
+
+@torch.no_grad()
+def _side_by_side(layers: Sequence[torch.nn.Linear]) -> Matrix:
+    """Return layers as one matrix; transposed in memory, as products by a few hundred rows are then faster."""
+    weight = torch.cat([layer.weight for layer in layers]).t().contiguous()
+    begin = 0
+    for layer in layers:
+        layer.weight.data = weight[:, begin : begin + layer.out_features].t()
+        begin += layer.out_features
+    biases = [layer.bias if layer.bias is not None else weight.new_zeros(layer.out_features) for layer in layers]
+    return Matrix(weight, torch.cat(biases) if any(layer.bias is not None for layer in layers) else None)
