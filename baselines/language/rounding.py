@@ -2,7 +2,7 @@
 
 There are two ways. Rounded products take values and weights in bf16 and give bf16. Halves lose less: weights that were
 released in bf16 are exact in it, and a value is the sum of two bf16 numbers but for 2^-17 of itself. The product of the
-first half is taken with an fp32 result, for its rounding is what would show; that of the second, 2^-8 as large, in bf16.
+first half is taken with an fp32 result, for its rounding would show; that of the second, 2^-8 as large, in bf16.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Matrix(NamedTuple):
 
 
 def can_halve() -> bool:
-    """Return whether this torch can multiply fp32 values in bf16 and give fp32, and this CPU has an instruction for it."""
+    """Return whether this torch multiplies fp32 values in bf16 with a result in fp32, and this CPU has bf16."""
     return hasattr(torch.backends.mkldnn, "matmul") and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
