@@ -115,7 +115,7 @@ class Llama:
             tree: Rows as a prefix tree of N nodes.
             halves: Whether products are made of two halves each (see `rounding`); needs `halve`.
         """
-        states = self._base.embed_tokens(torch.from_numpy(tree.tokens))
+        states: torch.Tensor = self._base.embed_tokens(torch.from_numpy(tree.tokens))
         turns = self._turns(states, tree.depths)
         seen = runs(tree)
         for layer in self._layers:
@@ -227,5 +227,7 @@ def _side_by_side(layers: Sequence[torch.nn.Linear]) -> Matrix:
     for layer in layers:
         layer.weight.data = weight[:, begin : begin + layer.out_features].t()
         begin += layer.out_features
-    biases = [layer.bias if layer.bias is not None else weight.new_zeros(layer.out_features) for layer in layers]
+    biases: list[torch.Tensor] = [
+        layer.bias if layer.bias is not None else weight.new_zeros(layer.out_features) for layer in layers
+    ]
     return Matrix(weight, torch.cat(biases) if any(layer.bias is not None for layer in layers) else None)
