@@ -129,7 +129,8 @@ class Llama:
     def _norm(self, states: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
         length = torch.linalg.vector_norm(states, dim=1, keepdim=True)
         scale = length.square_().div_(states.shape[1]).add_(self._epsilon).rsqrt_()
-        return (states * scale).mul_(gains)
+        found: torch.Tensor = (states * scale).mul_(gains)
+        return found
 
     def _turns(self, states: torch.Tensor, depths: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return cosines and sines of each node's angles, fp32 [N, 1, width / 2]."""
