@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from audits.models.schema import Recorded
 from benchmarks.errors import InputError
 from benchmarks.schema import Benchmark
 from reports.schema import Record
@@ -40,13 +41,24 @@ RULES = (
     Rule("statistics.seed", _whole(0), "a whole number, 0 or more"),
     Rule("statistics.level", _real(0.5, 1.0, inside=True), "a proportion between 0.5 and 1, both excluded (0.95)"),
     Rule("statistics.tie_tolerance", _real(0.0, float("inf")), "a number, 0 or more"),
+    Rule("crossfit.folds", _whole(2), "a whole number of folds, 2 or more"),
+    Rule("crossfit.seed", _whole(0), "a whole number, 0 or more"),
+    Rule("crossfit.seeds", _whole(1), "a whole number of fold seeds, 1 or more"),
+    Rule("crossfit.shuffle", lambda value: type(value) is bool, "true or false"),
     Rule("engine.chunk", _whole(1), "a whole number of instances, 1 or more"),
+    Rule("missing_contestants", lambda value: value in ("error", "skip"), "error or skip"),
     Rule("benchmark.limit", _whole(1, none=True), "a whole number of instances, 1 or more, or null"),
     Rule("benchmark.missing", lambda value: value in ("error", "exclude"), "error or exclude"),
     Rule(
         "benchmark.name",
         lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value) is not None,
         "letters, digits, and _ . - inside",
+    ),
+    Rule("verdict.alpha", _real(0.0, 0.5, inside=True), "a proportion between 0 and 0.5, both excluded (0.05)"),
+    Rule("verdict.power", _real(0.5, 1.0, inside=True), "a proportion between 0.5 and 1, both excluded (0.8)"),
+    *(
+        Rule(f"verdict.{name}", _real(0.0, 1.0), "a distance from chance as a proportion, 0 to 1 (0.02 is 2 points)")
+        for name in ("compromised", "weakened", "margin")
     ),
     Rule("paths.cache", lambda value: isinstance(value, str) and value != "", "a folder"),
 )
@@ -116,3 +128,27 @@ def refuse_changed_data(benchmark: Benchmark, record: Record) -> None:
         expected="the same files",
         step="name another folder with out=, or show the old run with `audits report DIR`",
     )
+
+
+def refuse_changed_recordings(panel: Iterable[object], record: Record) -> None:
+    """Refuse to show a finished run again where a recorded file of a contestant has changed since.
+
+    Args:
+        panel: Recorded contestants, as they are read now.
+        record: Of the finished run.
+
+    Raises:
+        InputError: If a file has another SHA-256 now.
+    """
+    for one in panel:
+        if not isinstance(one, Recorded) or one.name not in record["contestants"]:
+            continue
+        before = record["contestants"][one.name]["signature"].get("files", "")
+        if one.signature.get("files", "") != before:
+            raise InputError(
+                "a recorded file has changed since this run was finished",
+                where=one.name,
+                got=one.signature.get("files", "")[:200],
+                expected=before[:200],
+                step="name another folder with out=, or show the old run with `audits report DIR`",
+            )

@@ -68,6 +68,8 @@ def _absolute(node: Any, base: Path, key: str = "") -> Any:
     """Return a copy of the configuration in which path values are absolute."""
     if isinstance(node, Mapping):
         return {name: _absolute(value, base, f"{key}.{name}" if key else str(name)) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_absolute(value, base, key) for value in node]
     if not isinstance(node, str) or not node:
         return node
     path = base / Path(node).expanduser()

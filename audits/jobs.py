@@ -28,6 +28,8 @@ from reports.scrub import scrub_override, scrub_text
 JOB_FILE = "job.json"
 LOG_FILE = "audits.log"
 TRACES = "AUDITS_TRACEBACK"
+# A note on an exception that came out of a contestant's own code, which is not part of the toolkit.
+FOREIGN = "this contestant is not part of the toolkit"
 
 
 class Job:
@@ -74,7 +76,9 @@ class Job:
     def _fault(self, error: Exception) -> tuple[status.Exit, str]:
         show_traceback(error)
         folder = output_folder() if self.verb == "run" else None
-        endings.fault(error, keep_traceback(error, folder))
+        notes = getattr(error, "__notes__", [])
+        theirs = notes[notes.index(FOREIGN) - 1] if FOREIGN in notes else ""
+        endings.fault(error, keep_traceback(error, folder), theirs)
         return status.Exit.FAULT, scrub_text(f"{type(error).__name__}: {error}")
 
 

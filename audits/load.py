@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from baselines.schema import Scorer
-from benchmarks.errors import InputError, near
+from audits.models.schema import Recorded
+from baselines.schema import CrossFitted, Scorer
+from baselines.text_form import forms, in_form
+from benchmarks import download, sources
+from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Benchmark
+from reports.schema import Kind
 
-Kind = Literal["blind", "model"]
 # Options of a benchmark that the runner, not the parser, acts on.
-_RUNNERS = ("name", "missing", "limit")
+_RUNNERS = ("name", "missing", "limit", "fetch")
+
+
+class Panel(NamedTuple):
+    """Hold the contestants of a run, and a sentence on each one that was selected and cannot be had here."""
+
+    contestants: list[Contestant]
+    absent: list[str]
 
 
 class Contestant(NamedTuple):
-    """Name a scorer and say whether it is a blind baseline or a model under audit."""
+    """Name a contestant and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
 
     kind: Kind
-    scorer: Scorer
+    scorer: Scorer | CrossFitted | Recorded
+
+    @property
+    def needs_images(self) -> bool:
+        """Return whether it opens images in this run; what somebody else recorded has already seen them."""
+        return "image" in self.scorer.sees and not isinstance(self.scorer, Recorded)
 
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
@@ -28,41 +44,85 @@ class Contestant(NamedTuple):
 
 
 def benchmark(values: Mapping[str, Any]) -> Benchmark:
-    """Build the benchmark that the configuration names."""
+    """Build the benchmark that the configuration names; fetch its annotations first where `fetch` asks for it.
+
+    Raises:
+        InputError: If it cannot be built, or a fetched file is not the expected one.
+        NotAvailableError: If it cannot be had.
+    """
     options = {key: value for key, value in values["benchmark"].items() if key not in _RUNNERS}
+    if values["benchmark"].get("fetch") is True and options.get("root") is None:
+        folder = Path(values["paths"]["cache"]) / "releases" / str(values["benchmark"]["name"])
+        options["root"] = str(download.release(sources.card(options["card"]), folder))
     built: Benchmark = _build(options, "benchmark")
     return built
 
 
-def contestants(values: Mapping[str, Any]) -> list[Contestant]:
+def panel(values: Mapping[str, Any]) -> Panel:
     """Build the blind baselines and models under audit, in the order of the configuration.
 
     Raises:
-        InputError: If there are none, one is not a scorer, or two would share a name in the tables.
+        InputError: If there are none, one is not a scorer, two would share a name in the tables, or one cannot be had
+            here and `missing_contestants` is not `skip`.
     """
     groups: tuple[tuple[str, Kind], ...] = (("baseline", "blind"), ("model", "model"))
-    panel = [
-        Contestant(kind, _scorer(_build(options, f"{group}.{name}"), f"{group}.{name}"))
-        for group, kind in groups
-        for name, options in (values.get(group) or {}).items()
-    ]
-    names = [one.full_name(column) for one in panel for column in one.scorer.columns]
+    found: list[Contestant] = []
+    absent: list[str] = []
+    leaves = [(pair, *leaf) for pair in groups for leaf in (values.get(pair[0]) or {}).items()]
+    for (group, kind), name, options in leaves:
+        try:
+            found += [Contestant(_kind(kind, scorer), scorer) for scorer in _scorers(options, group, name)]
+        except NotAvailableError as error:
+            if values.get("missing_contestants") != "skip":
+                raise
+            absent.append(f"{group} {name} was selected and not run: {error.what} ({error.where}; {error.status}).")
+    _check_names(found, absent)
+    return Panel(found, absent)
+
+
+def _check_names(found: Sequence[Contestant], absent: Sequence[str]) -> None:
+    """Refuse a panel that is empty, says one name twice, or calls blind what sees both sides."""
+    names = [one.full_name(column) for one in found for column in one.scorer.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError("two contestants have the same name", got=", ".join(twice), step="give one another `name`")
-    if not panel:
+    if not found:
         raise InputError(
-            "nothing to run", where="baseline, model", got="none", step="select one, for example baseline=length"
+            "nothing to run",
+            where="baseline, model",
+            got=" ".join(absent) or "none",
+            step="select one, for example baseline=length",
         )
-    for one in panel:
-        if one.kind == "blind" and one.scorer.sees == frozenset({"text", "image"}):
+    for one in found:
+        if one.kind != "model" and one.scorer.sees == frozenset({"text", "image"}):
             raise InputError(
                 "a baseline must be denied one side",
                 where=f"baseline {one.scorer.name}",
                 got="it declares that it sees text and image",
                 step="select it under `model` instead",
             )
-    return panel
+
+
+def _scorers(options: Any, group: str, name: str) -> list[Scorer | CrossFitted | Recorded]:
+    """Build what one leaf asks for: contestants, or one per text form, all of them around the same loaded model."""
+    where = f"{group}.{name}"
+    if group != "baseline" or not isinstance(options, Mapping):
+        return [_scorer(built, where) for built in _several(_build(options, where))]
+    asked = forms(options.get("text_form"), where)
+    own = {key: value for key, value in options.items() if key != "text_form"}
+    made = [_scorer(built, where) for built in _several(_build(own, where))]
+    if not asked:
+        return made
+    return [
+        _scorer(in_form(one, form, where), where) for one in made for form in asked if not isinstance(one, Recorded)
+    ]
+
+
+def recordings(values: Mapping[str, Any]) -> list[Recorded]:
+    """Build only those models that somebody else recorded, whose files can change under a finished run."""
+    leaves = {name: options for name, options in (values.get("model") or {}).items() if "runs" in (options or {})}
+    built = [one for name, options in leaves.items() for one in _several(_build(options, f"model.{name}"))]
+    return [one for one in built if isinstance(one, Recorded)]
 
 
 def _build(options: Mapping[str, Any], where: str) -> Any:
@@ -118,13 +178,23 @@ def _target(name: str, where: str) -> Callable[..., Any]:
     return called
 
 
-def _scorer(built: Any, where: str) -> Scorer:
-    if not isinstance(built, Scorer):
+def _several(built: Any) -> list[Any]:
+    """Return the contestants of a leaf: what its target names may return a list of them."""
+    return built if isinstance(built, list) else [built]
+
+
+def _kind(group: Kind, scorer: Scorer | CrossFitted | Recorded) -> Kind:
+    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline."""
+    return "trained" if isinstance(scorer, CrossFitted) else group
+
+
+def _scorer(built: Any, where: str) -> Scorer | CrossFitted | Recorded:
+    if not isinstance(built, Scorer | CrossFitted | Recorded):
         raise InputError(
             "not a contestant",
             where=where,
             got=type(built).__name__,
-            expected="name, sees, columns, signature and score(batch, work); see CONTRIBUTING.md",
+            expected="name, sees, columns, signature and score(batch, work), or prepare and fit; see CONTRIBUTING.md",
         )
     if not isinstance(built.name, str) or not built.name.strip() or not built.columns:
         raise InputError(

@@ -10,7 +10,11 @@ from pathlib import Path
 from benchmarks.errors import InputError, near
 
 # Values under these keys are paths; what follows `=` is taken as one path even where Hydra's grammar would split it.
-PATH_KEYS = ("out", "dir", "benchmark.root", "benchmark.path", "benchmark.images", "paths.*")
+PATH_KEYS = (
+    *("out", "dir", "benchmark.root", "benchmark.path", "benchmark.path.*", "benchmark.images", "benchmark.images.*"),
+    *("benchmark.flickr", "benchmark.index", "paths.*"),
+    *("model.*.runs.*", "model.*.runs.*.path", "model.*.runs.*.path.*", "model.*.own.path", "model.*.own.path.*"),
+)
 # Hydra's own options that are followed by a value of theirs.
 _VALUED = {"--cfg", "-c", "--package", "-p", "--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}
 _FLAGS = (
@@ -40,8 +44,14 @@ def is_path_key(key: str) -> bool:
 
     >>> is_path_key("benchmark.root"), is_path_key("+paths.coco"), is_path_key("seed")
     (True, True, False)
+    >>> is_path_key("+model.recorded.runs.clip"), is_path_key("model.recorded.runs.clip.layout")
+    (True, False)
     """
-    return any(fnmatch.fnmatchcase(key.lstrip("+"), pattern) for pattern in PATH_KEYS)
+    parts = key.lstrip("+").split(".")
+    return any(
+        len(parts) == pattern.count(".") + 1 and all(map(fnmatch.fnmatchcase, parts, pattern.split(".")))
+        for pattern in PATH_KEYS
+    )
 
 
 def translate(arguments: Sequence[str], *, positional: str = "", verb: str = "") -> list[str]:
@@ -96,11 +106,12 @@ def _is_bare(word: str, positional: str) -> bool:
 
 def _too_many(verb: str, bare: list[str], positional: str) -> InputError:
     takes = f"one {positional.upper()} and key=value" if positional else "key=value"
+    again = f"one at a time: `audits {verb} {bare[0]}`, then `audits {verb} {bare[1]}`" if positional else ""
     return InputError(
         f"`{verb}` takes {takes} only",
         got=" ".join(bare),
-        expected=f"for example `audits {verb} {'DIR' if positional else 'benchmark=compset'}`",
-        step=f"write `{bare[-1]}` as key=value, or see `audits --help`",
+        expected=f"for example `audits {verb} {positional.upper() or 'benchmark=compset'}`",
+        step=again or f"write `{bare[-1]}` as key=value, or see `audits --help`",
     )
 
 
@@ -111,6 +122,9 @@ def _quoted_path(word: str, *, sweep: bool) -> str:
         value = str(Path(value).expanduser())  # no shell expands it after `key=`
         word = f"{key}={value}"
     if not sign or not is_path_key(key) or _PLAIN.fullmatch(value) or value[:1] in {"'", '"'} or value == "":
+        return word
+    # A list or a mapping of paths, unless the text as it stands is a path that exists.
+    if value[0] in "[{" and key.lstrip("+").startswith("model.") and not Path(value).exists():
         return word
     # In a sweep a comma separates jobs, unless the text as it stands is a path that exists.
     if sweep and "," in value and not Path(value).exists():

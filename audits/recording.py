@@ -10,7 +10,7 @@ import json
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audits import __version__
-from audits.load import Contestant
+from audits.measured import Measured
 from audits.scoring import Cells
-from baselines.engine import Counts
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark
 from reports.schema import BenchmarkFacts, ContestantFacts
@@ -99,39 +98,44 @@ def benchmark_facts(name: str, benchmark: Benchmark, checked: Preflight, coverag
     }
 
 
-def contestant_facts(contestant: Contestant, cells: Cells, counts: Iterable[Counts], short: str) -> ContestantFacts:
-    """Return what the record says of one scorer.
+def contestant_facts(one: Measured, short: str) -> ContestantFacts:
+    """Return what the record says of one contestant.
 
     Args:
-        contestant: The scorer and its kind.
-        cells: What it measured.
-        counts: What the engine counted for it.
+        one: What it measured.
         short: Short form of its signature.
     """
-    used = list(counts)
+    scorer, cells = one.contestant.scorer, one.cells
     return {
-        "kind": contestant.kind,
-        "sees": sorted(contestant.scorer.sees),
-        "columns": list(contestant.scorer.columns),
-        "signature": dict(contestant.scorer.signature),
+        "kind": one.contestant.kind,
+        "sees": sorted(scorer.sees),
+        "columns": list(scorer.columns),
+        "signature": dict(scorer.signature),
         "short": short,
-        "seconds": round(cells.seconds, 3),
+        "seconds": round(one.seconds, 3),
         "cache": {
-            "hits": sum(one.hits for one in used),
-            "computed": sum(one.computed for one in used),
-            "reductions": sum(one.reductions for one in used),
+            "hits": sum(count.hits for count in one.counts),
+            "computed": sum(count.computed for count in one.counts),
+            "reductions": sum(count.reductions for count in one.counts),
         },
-        "truncated": int(cells.truncated.sum()),
-        "unscored": len(set(cells.instance[_missing(cells)].tolist())),
-        "facts": dict(getattr(contestant.scorer, "facts", {})),
-        "reasons": _reasons(cells),
+        "truncated": 0 if cells is None else int(cells.truncated.sum()),
+        "unscored": len(_unscored(one)),
+        "facts": dict(one.facts),
+        "reasons": _reasons(one),
     }
 
 
-def _reasons(cells: Cells) -> dict[str, int]:
-    """Return the commonest reasons for a missing score, each with the number of instances that have it."""
-    missing = _missing(cells)
-    pairs = {(int(cells.instance[cell]), reason) for cell, reason in cells.notes.items() if missing[cell]}
+def _unscored(one: Measured) -> set[int]:
+    """Return the positions of the instances that lack a score."""
+    return set(one.reasons) if one.cells is None else set(one.cells.instance[_missing(one.cells)].tolist())
+
+
+def _reasons(one: Measured) -> dict[str, int]:
+    """Return the commonest reasons for what is unscored, each with the number of instances that have it."""
+    pairs = set(one.reasons.items())
+    if one.cells is not None:
+        missing, instance = _missing(one.cells), one.cells.instance
+        pairs |= {(int(instance[cell]), reason) for cell, reason in one.cells.notes.items() if missing[cell]}
     common = Counter(reason for _, reason in sorted(pairs)).most_common(REASONS)
     return {scrub_text(reason): times for reason, times in common}
 

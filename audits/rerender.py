@@ -9,9 +9,8 @@ from omegaconf import DictConfig
 
 from audits.config import plain
 from audits.status import Exit
-from reports.record import Run, render_again
+from reports.record import Run, render_again, view_of
 from reports.terminal import console_for, render_terminal
-from reports.view import build_view
 
 
 def job(cfg: DictConfig) -> Exit:
@@ -25,5 +24,5 @@ def job(cfg: DictConfig) -> Exit:
 
 def show(run: Run) -> Exit:
     """Print a finished run."""
-    render_terminal(build_view(run.record, run.estimates, run.findings), console_for(sys.stdout))
+    render_terminal(view_of(run), console_for(sys.stdout))
     return Exit.DONE

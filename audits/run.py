@@ -1,4 +1,4 @@
-"""The main job: load, preflight, score, outcomes, estimates, record, report. Nothing flows back."""
+"""The main job: load, preflight, score, outcomes, estimates, contrast, record, report. Nothing flows back."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ import logging
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
-from audits.checks import checked, refuse_changed_data
+from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
+from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
+from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
-from audits.findings.word_order import order_only
+from audits.findings.collect import dataset_findings
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
-from audits.scoring import Cells, score
+from audits.measured import Measured
 from audits.statistics.estimates import Estimates, estimates
-from audits.statistics.outcomes import Outcome, outcomes
 from audits.status import Exit
-from baselines.engine import Counts, Engine
 from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
 from reports import endings
 from reports.examples import Example
-from reports.progress import ConsoleProgress
 from reports.record import RunFolder, read
 from reports.schema import Record
 
@@ -60,16 +58,9 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage | None
     panel: list[Contestant]
+    absent: list[str]
     checked: Preflight
     roster: Roster
-
-
-class Scores(NamedTuple):
-    """Hold what one contestant measured, and what the engine counted for it."""
-
-    contestant: Contestant
-    cells: Cells
-    counts: list[Counts]
 
 
 def job(cfg: DictConfig) -> Exit:
@@ -79,6 +70,7 @@ def job(cfg: DictConfig) -> Exit:
         if folder.state == "finished":
             record = read(folder.path).record
             refuse_changed_data(load.benchmark(values), record)
+            refuse_changed_recordings(load.recordings(values), record)
             endings.shown_again(folder.path, record["finished"])
         else:
             # Standard output is for results: what a scorer prints goes where messages go.
@@ -106,37 +98,46 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("instances"):
         folder.table("instances", tables.instances(inputs.dataset))
     with clock.step("score"):
-        scored = _score(values, inputs)
-        folder.table("scores", tables.scores(scored, inputs.roster))
-    with clock.step("outcomes"):
-        tolerance = values["statistics"]["tie_tolerance"]
-        results = _outcomes(inputs, scored, tolerance)
-        folder.table("outcomes", tables.outcomes(scored, inputs.roster, tolerance=tolerance))
+        measured = list(measure(inputs.panel, inputs.dataset, inputs.roster, values))
+        folder.table("scores", tables.scores(measured, inputs.roster))
+        folder.table("outcomes", tables.outcomes(measured, inputs.roster))
     with clock.step("estimates"):
-        found = _estimates(values, inputs, results, scored)
+        found = _estimates(values, inputs, measured)
+    with clock.step("contrast"):
+        short = {one.contestant.scorer.name: _short(inputs, one.contestant) for one in measured}
+        primary = inputs.dataset.benchmark.card.primary
+        concluded = conclude(found.rows, measured, inputs.roster.labels, values, primary=primary, signatures=short)
+    record["verdicts"], record["thresholds"] = concluded.verdicts, concluded.thresholds
+    if concluded.family is not None:
+        record["family"] = concluded.family
+    with clock.step("findings"):
+        signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+        noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
     record["contestants"] = {
-        one.contestant.scorer.name: recording.contestant_facts(*one, _short(inputs, one.contestant)) for one in scored
+        one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
     }
     record["notices"] += [f"The tag {tag} has too many values for a table of its own." for tag in found.skipped_tags]
     record["timings"] = clock.seconds
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
-    folder.finish(record, found.rows, order_only(inputs.dataset))
+    notes = [note for one in measured for note in one.findings]
+    rows, found_notes = [*concluded.rows, *noticed.rows], [*concluded.findings, *noticed.findings, *notes]
+    folder.finish(record, rows, found_notes)
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel = load.contestants(values)
+    panel, absent = load.panel(values)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
         missing=options["missing"],
-        images=any("image" in one.scorer.sees for one in panel),
+        images=any(one.needs_images for one in panel),
     )
     checked = dataset.check()
-    return Inputs(options["name"], dataset, coverage, panel, checked, dataset.roster(options["name"]))
+    return Inputs(options["name"], dataset, coverage, panel, absent, checked, dataset.roster(options["name"]))
 
 
 def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
@@ -158,42 +159,8 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent],
         "sample": provenance.origin == "sample",
-    }
-
-
-def _score(values: Mapping[str, Any], inputs: Inputs) -> list[Scores]:
-    """Run every contestant over the same instances."""
-    scored = []
-    cache = Path(values["paths"]["cache"]) / "scores.sqlite"
-    for one in inputs.panel:
-        with Engine(cache, ConsoleProgress()) as engine, _named(one):
-            cells = score(one.scorer, inputs.dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
-            scored.append(Scores(one, cells, list(engine.counts.values())))
-    return scored
-
-
-@contextmanager
-def _named(contestant: Contestant) -> Iterator[None]:
-    """Let a fault say in which contestant it happened."""
-    try:
-        yield
-    except Exception as error:
-        kind = type(contestant.scorer)
-        error.add_note(f"while scoring with {contestant.scorer.name} ({kind.__module__}.{kind.__qualname__})")
-        raise
-
-
-def _outcomes(inputs: Inputs, scored: list[Scores], tolerance: float) -> dict[str, dict[str, Outcome]]:
-    """Return the outcomes of every scorer column by metric."""
-    roster = inputs.roster
-    return {
-        one.full_name(column): outcomes(
-            cells.grids(column, roster.shapes), roster.golds, sees=one.scorer.sees, tolerance=tolerance
-        )
-        for one, cells, _ in scored
-        for column in one.scorer.columns
     }
 
 
@@ -209,20 +176,13 @@ def _short(inputs: Inputs, contestant: Contestant) -> str:
     return recording.short_signature(contestant.scorer.signature, data)
 
 
-def _estimates(
-    values: Mapping[str, Any], inputs: Inputs, results: Mapping[str, Mapping[str, Outcome]], scored: list[Scores]
-) -> Estimates:
+def _estimates(values: Mapping[str, Any], inputs: Inputs, measured: Sequence[Measured]) -> Estimates:
     """Return the estimates of every column and metric, each with the short form of its signature."""
     options = values["statistics"]
-    signatures = {
-        one.contestant.full_name(column): _short(inputs, one.contestant)
-        for one in scored
-        for column in one.contestant.scorer.columns
-    }
     return estimates(
-        results,
+        {name: by_metric for one in measured for name, by_metric in one.outcomes.items()},
         inputs.roster.labels,
-        signatures=signatures,
+        signatures={name: _short(inputs, one.contestant) for one in measured for name in one.outcomes},
         draws=options["bootstrap"],
         seed=options["seed"],
         confidence=options["level"],

@@ -9,6 +9,7 @@ from omegaconf import DictConfig
 from audits.config import plain
 from audits.status import Exit
 from benchmarks import tableaux
+from benchmarks.errors import InputError
 from benchmarks.tableaux import drawing, release
 from reports.streams import write_out
 
@@ -20,6 +21,8 @@ def job(cfg: DictConfig) -> Exit:
         InputError: If the folder is not empty, or an option is out of range.
     """
     values = plain(cfg)
+    if type(values["images"]) is not bool:
+        raise InputError("wrong type", where="images", got=repr(values["images"]), expected="true or false")
     spec = tableaux.specification(values["scenes"], values["seed"], values["shortcut"], values["strength"])
     out = Path(values["out"])
     # A size that cannot be drawn is refused before anything is written.

@@ -17,7 +17,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.schema import Scored, Scorer, Side, Work
+from baselines.schema import CrossFitted, Scored, Scorer, Side, Work
 from benchmarks.schema import Candidates, Instance, Shape
 
 ItemT = TypeVar("ItemT")
@@ -106,10 +106,10 @@ class Grids(Sequence[NDArray[np.float64]]):
         return np.broadcast_to(seen, self._shapes[position])
 
 
-class _Gather:
-    """Collect the cells of one scorer chunk by chunk."""
+class Gather:
+    """Collect the cells of one scorer instance by instance, in the order of the benchmark."""
 
-    def __init__(self, scorer: Scorer) -> None:
+    def __init__(self, scorer: Scorer | CrossFitted) -> None:
         self.scorer = scorer
         self.values: dict[str, list[NDArray[np.float64]]] = {name: [] for name in scorer.columns}
         self.instance: list[int] = []
@@ -179,27 +179,29 @@ def score(scorer: Scorer, instances: Iterable[Instance], work: Work, *, seed: in
     Raises:
         TypeError: If the scorer returns something else than its contract says (a fault in the scorer).
     """
-    gather = _Gather(scorer)
+    gather = Gather(scorer)
     started = time.perf_counter()
     position = 0
     for batch in chunks(instances, chunk):
-        orders = [_orders(seed, one) for one in batch]
-        given = [_shuffled(one, *order) for one, order in zip(batch, orders, strict=True)]
+        turned = [orders(seed, one) for one in batch]
+        given = [handed_over(one, *order) for one, order in zip(batch, turned, strict=True)]
         scores = scorer.score(given, work)
         if len(scores) != len(given):
             raise TypeError(f"{scorer.name} returned {len(scores)} results for {len(given)} candidates")
-        for one, order, scored in zip(batch, orders, scores, strict=True):
+        for one, order, scored in zip(batch, turned, scores, strict=True):
             gather.add(position, one.shape, order, scored)
             position += 1
     return gather.done(time.perf_counter() - started)
 
 
-def _orders(seed: int, instance: Instance) -> tuple[list[int], list[int]]:
+def orders(seed: int, instance: Instance) -> tuple[list[int], list[int]]:
+    """Return the order in which the images, and that in which the captions of an instance are handed over."""
     images, captions = instance.shape
     return option_order(seed, instance.id, "image", images), option_order(seed, instance.id, "caption", captions)
 
 
-def _shuffled(instance: Instance, images: list[int], captions: list[int]) -> Candidates:
+def handed_over(instance: Instance, images: list[int], captions: list[int]) -> Candidates:
+    """Return what a scorer receives of an instance, in these orders."""
     return Candidates(
         instance.id,
         tuple(instance.images[index] for index in images),
@@ -213,7 +215,7 @@ def _seen(sees: frozenset[Side], shape: Shape) -> tuple[int, int]:
     return (shape.images if "image" in sees else 1, shape.captions if "text" in sees else 1)
 
 
-def _checked(scorer: Scorer, name: str, scored: Scored, wanted: tuple[int, int]) -> NDArray[np.float64]:
+def _checked(scorer: Scorer | CrossFitted, name: str, scored: Scored, wanted: tuple[int, int]) -> NDArray[np.float64]:
     """Return one column as float64, refusing what breaks the contract."""
     if name not in scored.columns:
         raise TypeError(f"{scorer.name} declares the column {name!r} and returned {sorted(scored.columns)}")

@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 
 from audits.dataset import Roster
-from audits.load import Contestant
-from audits.scoring import Cells
-from audits.statistics.comparisons import comparisons
+from audits.measured import Measured
 from benchmarks.schema import Instance
 from reports.scrub import scrub_text
+
+_SCORES = {
+    **{"instance": object, "image": np.int16, "caption": np.int16, "scorer": object, "score": np.float64},
+    **{"tokens": np.int32, "truncated": np.bool_, "note": object},
+}
 
 
 def instances(items: Iterable[Instance]) -> pd.DataFrame:
@@ -35,11 +38,17 @@ def instances(items: Iterable[Instance]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def scores(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster) -> pd.DataFrame:
-    """Return the long table of scores; `image` or `caption` is -1 where the scorer did not see one."""
+def scores(measured: Iterable[Measured], roster: Roster) -> pd.DataFrame:
+    """Return the long table of scores; `image` or `caption` is -1 where the scorer did not see one.
+
+    A contestant of which only outcomes are known has no rows.
+    """
     ids = np.asarray(roster.ids, dtype=object)
-    parts = []
-    for contestant, cells, _ in scored:
+    parts = [pd.DataFrame({name: np.empty(0, kind) for name, kind in _SCORES.items()})]
+    for one in measured:
+        cells = one.cells
+        if cells is None:
+            continue
         notes = np.full(len(cells.instance), "", dtype=object)
         # A scorer's words may hold anything.
         cleaned = {reason: scrub_text(reason) for reason in set(cells.notes.values())}
@@ -52,7 +61,7 @@ def scores(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster) -
                         "instance": ids[cells.instance],
                         "image": cells.image,
                         "caption": cells.caption,
-                        "scorer": contestant.full_name(column),
+                        "scorer": one.contestant.full_name(column),
                         "score": values,
                         "tokens": cells.tokens,
                         "truncated": cells.truncated,
@@ -64,21 +73,9 @@ def scores(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster) -
     return table.astype({"scorer": "category"})
 
 
-def outcomes(scored: Iterable[tuple[Contestant, Cells, object]], roster: Roster, *, tolerance: float) -> pd.DataFrame:
-    """Return the long table of outcomes: one row per comparison of every scorer column.
-
-    Args:
-        scored: Contestants with what they measured.
-        roster: The instances.
-        tolerance: Scores that differ by no more than this are tied.
-    """
+def outcomes(measured: Iterable[Measured], roster: Roster) -> pd.DataFrame:
+    """Return the long table of outcomes: one row per comparison of every scorer column."""
     ids = np.asarray(roster.ids, dtype=object)
-    parts = []
-    for contestant, cells, _ in scored:
-        for column in contestant.scorer.columns:
-            grids = cells.grids(column, roster.shapes)
-            table = comparisons(grids, roster.golds, sees=contestant.scorer.sees, tolerance=tolerance)
-            table["instance"] = ids[table["instance"]]
-            table.insert(1, "scorer", contestant.full_name(column))
-            parts.append(table)
-    return pd.concat(parts, ignore_index=True).astype({"scorer": "category", "comparison": "category"})
+    table = pd.concat([one.comparisons for one in measured], ignore_index=True)
+    table["instance"] = ids[table["instance"]]
+    return table.astype(dict.fromkeys(("direction", "order", "scorer", "comparison", "outcome"), "category"))

@@ -12,7 +12,7 @@ from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.schema import Candidates
+from benchmarks.schema import Candidates, Instance
 
 Side = Literal["text", "image"]
 ItemT = TypeVar("ItemT")
@@ -89,6 +89,7 @@ class Scorer(Protocol):
 
     A scorer may also have `facts: Mapping[str, str | int]`: what a reader should know of how it went (a fallback that
     was taken, captions that were scored twice). Facts change no number beyond rounding; the runner records them.
+    And `tolerance: float`: scores that differ by no more are tied, where rounding alone could part equal ones.
     """
 
     name: str
@@ -101,6 +102,43 @@ class Scorer(Protocol):
 
     def score(self, batch: Sequence[Candidates], work: Work) -> list[Scored]:
         """Return one `Scored` per candidate, in order. Scores must not depend on the order of options or instances."""
+
+
+class Fitted(Protocol):
+    """What a trained baseline learned from some of the instances."""
+
+    def score(self, batch: Sequence[Candidates]) -> list[Scored]:
+        """Return one `Scored` per candidate, in order, with the columns of the baseline that was fitted."""
+
+
+@runtime_checkable
+class CrossFitted(Protocol):
+    """A baseline trained on the benchmark itself. The runner owns the folds and shows gold of the training folds only.
+
+    `name`, `sees`, `columns`, `signature` and the optional `facts` and `tolerance` are as in `Scorer`.
+    """
+
+    name: str
+    sees: frozenset[Side]
+    columns: tuple[str, ...]
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """Return everything that could change a number, but for the folds."""
+
+    def prepare(self, batch: Sequence[Candidates], work: Work) -> None:
+        """Compute what needs no gold, once for all folds (sentence embeddings); called before the first fit."""
+
+    def fit(self, training: Sequence[Instance], *, seed: int) -> Fitted:
+        """Learn from instances with gold.
+
+        Args:
+            training: Instances of one subset, from the training folds.
+            seed: Of anything that is drawn.
+
+        Raises:
+            InputError: If nothing can be learned from these instances (the message says why).
+        """
 
 
 class Progress(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import hashlib
 import json
 import math
@@ -11,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from benchmarks.archives import is_packed
 from benchmarks.errors import InputError, near
-from benchmarks.images import ImageRef, inside
+from benchmarks.images import ImageRef
 from benchmarks.schema import Instance
+from benchmarks.stores import inside
 
 CHUNK = 1 << 20
 UNSAID = object()  # null is a value too
@@ -74,6 +77,34 @@ def digest(path: Path) -> str:
     return total.hexdigest()
 
 
+def unchanged(path: Path, expect: str) -> Path:
+    """Return a file that still is what it was; it is digested again only if its size or time has changed.
+
+    Raises:
+        InputError: If it has changed.
+    """
+    try:
+        seen = path.stat()
+    except OSError as error:
+        _unreadable(path, error)
+    if _digest_of(path, seen.st_size, seen.st_mtime_ns) != expect:
+        Spot(path).refuse("the file changed while it was in use", step="run again")
+    return path
+
+
+def known_digest(path: Path) -> str:
+    """Return the SHA-256 of a file; a file of the same size and time is not read again.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
+    try:
+        seen = path.stat()
+    except OSError as error:
+        _unreadable(path, error)
+    return _digest_of(path, seen.st_size, seen.st_mtime_ns)
+
+
 def check_text(path: Path) -> str:
     """Read a whole file once as UTF-8, in constant memory, and return its SHA-256.
 
@@ -103,6 +134,26 @@ def read_text(path: Path) -> str:
     """
     data = b"".join(_chunks(path))
     return _decode(data, path, lambda part: part.decode("utf-8"), start=0, line=1).removeprefix("\ufeff")
+
+
+def text_chunks(path: Path) -> Iterator[str]:
+    """Yield a UTF-8 file as text, without a byte-order mark.
+
+    Raises:
+        InputError: If it cannot be read or is not UTF-8.
+    """
+    decoder, offset, line, begun = codecs.getincrementaldecoder("utf-8")(), 0, 1, False
+    for chunk in _chunks(path):
+        pending = len(decoder.getstate()[0])
+        text = _decode(chunk, path, decoder.decode, start=offset - pending, line=line)
+        if text:
+            rest = text if begun else text.removeprefix("\ufeff")
+            begun = True
+            if rest:
+                yield rest
+        offset += len(chunk)
+        line += chunk.count(b"\n")
+    _decode(b"", path, lambda data: decoder.decode(data, final=True), start=offset, line=line)
 
 
 def read_json(path: Path, *, expect: str = "") -> Json:
@@ -137,6 +188,11 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Json]]:
         _unreadable(path, error)
 
 
+def strict() -> json.JSONDecoder:
+    """Return a decoder that refuses double keys, NaN and numbers beyond any float."""
+    return json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+
+
 def parse_json(text: str, spot: Spot) -> Json:
     """Parse one JSON value strictly.
 
@@ -144,7 +200,7 @@ def parse_json(text: str, spot: Spot) -> Json:
         InputError: If the text is not one strict JSON value; the message names line and column.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+        return strict().decode(text)
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         ended = error.pos >= len(text.rstrip())
@@ -189,16 +245,36 @@ def is_text(value: Json, spot: Spot) -> str:
     return value
 
 
-def image_in(folder: Path, name: str, spot: Spot) -> ImageRef:
-    """Return the reference of a released image file below a folder.
+def image_in(place: Path, name: str, spot: Spot, *, search: bool = False) -> ImageRef:
+    """Return the reference of a released image file below a folder, or in an archive.
+
+    Args:
+        place: The folder, zip or tar.
+        name: The released name, which is also the reference's key.
+        spot: Where it was read.
+        search: Whether to look in subfolders and tar shards too; archives are always searched.
 
     Raises:
-        InputError: If the name would leave the folder.
+        InputError: If the name would leave the place.
     """
     try:
-        return ImageRef(name, inside(folder, name))
+        path = inside(place, name)
     except ValueError as error:
         spot.refuse(f"not a file name of this release: {error}", got=name, expected="a path below the image folder")
+    return ImageRef(name, place, member=name) if search or is_packed(place) else ImageRef(name, path)
+
+
+def cell_image(path: Path, row: int, column: str, *, key: str = "") -> ImageRef:
+    """Return the reference of an image cell of a parquet file of the hub, unread.
+
+    Args:
+        path: The parquet file.
+        row: Row counted from 0.
+        column: Column whose cells are structs of `bytes` and `path`.
+        key: Name within the benchmark; file, row and column by default.
+    """
+    member = f"{row}/{column}"
+    return ImageRef(key or f"{path.name}/{member}", path, member=member)
 
 
 def build(spot: Spot, make: Callable[[], Instance]) -> Instance:
@@ -211,6 +287,11 @@ def build(spot: Spot, make: Callable[[], Instance]) -> Instance:
         return make()
     except InputError as error:
         raise InputError(error.what, where=f"{spot}, {error.where}", got=error.got, step=error.step) from error
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest_of(path: Path, size: int, mtime: int) -> str:  # the key of the cache
+    return digest(path)
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

@@ -13,13 +13,14 @@ import io
 import struct
 import warnings
 import zlib
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
+from benchmarks import archives
 from benchmarks.errors import InputError
 
 MAX_PIXELS = 178_956_970  # 512 MiB as RGB: beyond it a small file may be meant to fill the memory
@@ -59,12 +60,14 @@ class ImageRef:
         path: The file, or None (bytes, or absent).
         data: The encoded bytes, or None.
         box: Crop (left, top, right, bottom) in pixels after rotation, or None.
+        member: Where `path` is a place (folder, archive, parquet file): the name, or `ROW/COLUMN`, looked up in it.
     """
 
     key: str
     path: Path | None = None
     data: bytes | None = None
     box: tuple[int, int, int, int] | None = None
+    member: str = ""
 
     @classmethod
     def absent(cls) -> ImageRef:
@@ -86,16 +89,20 @@ class Decoded:
         original_size: (width, height) in pixels after rotation and before the crop.
         had_alpha: Whether the file had an alpha channel or a transparent colour.
         notes: Sentences about anything unusual (broken EXIF block, several frames).
+        format: Name of the file's format as Pillow gives it, one of `FORMATS`.
     """
 
     image: Image.Image
     original_size: tuple[int, int]
     had_alpha: bool
     notes: tuple[str, ...] = ()
+    format: str = ""
 
 
 def exists(ref: ImageRef) -> bool:
     """Tell whether encoded bytes stand behind a reference, without decoding them."""
+    if ref.member and ref.path is not None:
+        return archives.has(ref.path, ref.member)
     return bool(ref.data) or (ref.path is not None and ref.path.is_file())
 
 
@@ -109,6 +116,8 @@ def encoded(ref: ImageRef) -> bytes:
         return ref.data
     if ref.path is None:
         raise InputError("this row has no image", where=_name(ref), step="select a scorer that sees the text only")
+    if ref.member:
+        return archives.read(ref.path, ref.member)
     try:
         return ref.path.read_bytes()
     except (OSError, ValueError) as error:
@@ -148,23 +157,7 @@ def decode(ref: ImageRef) -> Decoded:
                 step="fetch the file again",
             ) from error
     heard = tuple(dict.fromkeys(str(item.message) for item in caught if item.category is not ResourceWarning))
-    return Decoded(decoded.image, decoded.original_size, decoded.had_alpha, decoded.notes + heard)
-
-
-def inside(folder: Path, name: str) -> Path:
-    """Return the path of a released file name below a folder.
-
-    Raises:
-        ValueError: If the name is empty, absolute or leaves the folder; the message says which.
-    """
-    parts = (PurePosixPath(name), PureWindowsPath(name))
-    if not name.strip() or "\0" in name:
-        raise ValueError("the file name is empty or holds a null character")
-    if any(part.is_absolute() or part.drive or part.root for part in parts):
-        raise ValueError("the file name is an absolute path")
-    if any(".." in part.parts for part in parts):
-        raise ValueError("the file name leaves its folder")
-    return folder / name
+    return replace(decoded, notes=decoded.notes + heard)
 
 
 def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
@@ -182,7 +175,7 @@ def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
     rgb = rgb if turn is None else rgb.transpose(turn)
     rgb.info = {}
     size = rgb.size
-    return Decoded(_crop(rgb, ref), size, had_alpha, (*notes, *note))
+    return Decoded(_crop(rgb, ref), size, had_alpha, (*notes, *note), str(opened.format))
 
 
 def _rotation(image: Image.Image) -> tuple[Image.Transpose | None, list[str]]:
@@ -245,7 +238,8 @@ def _crop(image: Image.Image, ref: ImageRef) -> Image.Image:
 
 
 def _name(ref: ImageRef) -> str:
-    return str(ref.path) if ref.path is not None else f"image {ref.key!r}"
+    name = str(ref.path) if ref.path is not None else f"image {ref.key!r}"
+    return f"{name}, member {ref.member!r}" if ref.member else name
 
 
 @functools.cache

@@ -141,7 +141,7 @@ def _there(image: ImageRef, known: dict[str, bool]) -> bool:
     """Tell whether an image is there; files that many instances share are looked up once."""
     if image.path is None:
         return exists(image)
-    name = str(image.path)
+    name = f"{image.path}\0{image.member}"
     if name not in known:
         known[name] = exists(image)
     return known[name]

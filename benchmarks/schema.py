@@ -127,6 +127,7 @@ class Card:
         primary: The primary metric.
         expected: Expected number of instances by subset.
         files: SHA-256 of the release's files by relative path, where one release is pinned.
+        addresses: Where the release's files can be fetched from, by relative path; each has a checksum in `files`.
         needs_images: Whether models under audit need image files (blind text baselines never do).
         issues: Known issues, each with the release that it applies to.
         how_to_get: How to get the annotations.
@@ -145,6 +146,7 @@ class Card:
     gated: bool = False
     expected: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
     needs_images: bool = True
     issues: tuple[str, ...] = ()
     how_to_get_images: str = ""

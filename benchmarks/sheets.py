@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks import files
+from benchmarks import files, json_lists
 from benchmarks.errors import InputError, near
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 OTHERS = ",\t;|"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 BATCH = 4096  # parquet rows held at a time
 
 
@@ -49,8 +50,11 @@ class Sheet:
         """Whether cells have types of their own (not csv, in which every cell is text)."""
         return not self.delimiter
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, columns: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield the rows in order.
+
+        Args:
+            columns: What is read of a parquet file (its image columns are large); None reads all.
 
         Raises:
             InputError: At the first row that is ragged or broken.
@@ -59,7 +63,7 @@ class Sheet:
         if self.delimiter:
             return _csv_rows(self)
         if suffix == ".parquet":
-            return _parquet_rows(self.path)
+            return _parquet_rows(self.path, columns)
         return _objects(self.path)
 
 
@@ -75,12 +79,19 @@ def open_sheet(path: Path, *, delimiter: str | None = None) -> Sheet:
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        step = "save the table as one of these" + (f"; {near(suffix, SUFFIXES)}" if suffix else "")
+        # A spreadsheet's suffix is no misspelling of anything.
+        hint = "" if suffix in SPREADSHEETS else near(suffix, SUFFIXES)
+        how = (
+            "export it from the spreadsheet program as csv (UTF-8)"
+            if suffix in SPREADSHEETS
+            else "save it as one of these"
+        )
+        step = f"{how}; {hint}" if hint else how
         raise InputError(
             "not a table format", where=str(path), got=suffix or "no suffix", expected=", ".join(SUFFIXES), step=step
         )
     if suffix == ".parquet":
-        return Sheet(path, tuple(_parquet(path).schema_arrow.names), files.digest(path))
+        return Sheet(path, tuple(_parquet(path).schema_arrow.names), files.known_digest(path))
     seen = files.check_text(path)
     if suffix in DELIMITERS:
         mark = _delimiter(path, delimiter)
@@ -155,10 +166,7 @@ def _objects(path: Path) -> Iterator[Row]:
             place = f"line {number}"
             yield Row(place, files.need_object(value, files.Spot(path, place)))
         return
-    values = files.read_json(path)
-    if not isinstance(values, list):
-        files.Spot(path).refuse("wrong type", got=values, expected="a JSON list of objects, one per row")
-    for number, value in enumerate(values, 1):
+    for number, value in json_lists.stream_list(path):
         yield Row(f"row {number}", files.need_object(value, files.Spot(path, f"row {number}")))
 
 
@@ -174,11 +182,11 @@ def _parquet(path: Path) -> pq.ParquetFile:
         ) from error
 
 
-def _parquet_rows(path: Path) -> Iterator[Row]:
+def _parquet_rows(path: Path, columns: Sequence[str] | None) -> Iterator[Row]:
     number = 0
     with _parquet(path) as table:
         try:
-            for batch in table.iter_batches(batch_size=BATCH):
+            for batch in table.iter_batches(batch_size=BATCH, columns=None if columns is None else list(columns)):
                 for cells in batch.to_pylist():
                     number += 1
                     yield Row(f"row {number}", cells)

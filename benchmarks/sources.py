@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import hub
+from benchmarks import archives, hub
 from benchmarks.errors import InputError, NotAvailableError, near
-from benchmarks.files import digest
+from benchmarks.files import known_digest
 from benchmarks.schema import Card, Origin
 
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".tsv", ".parquet"})
@@ -19,6 +19,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "needs_images": (bool,),
     "expected": (Mapping,),
     "files": (Mapping,),
+    "addresses": (Mapping,),
     "issues": (list, tuple),
 }
 
@@ -28,7 +29,7 @@ class Wanted:
     """Say which files make up a release.
 
     Attributes:
-        names: Annotation files by relative path.
+        names: Annotation files by relative path; a name with `*` stands for all files that match.
         folder: The release's own name of the folder that holds them, or empty.
         patterns: What is fetched from the hub; the names if empty.
         required: Files without which a hub copy is of no use; all of them if empty.
@@ -127,12 +128,12 @@ def check(card: Card, place: Place, names: Iterable[str]) -> Checked:
         InputError: If a file from the hub is not the pinned one.
     """
     files, absent, notices = {}, [], []
-    for name in names:
+    for name in expand(place.folder, names):
         path = place.folder / name
         if not path.is_file():
             absent.append(name)
             continue
-        files[name] = digest(path)
+        files[name] = known_digest(path)
         pinned = card.files.get(name, files[name])
         if pinned != files[name]:
             _mismatch(card, place, name, (files[name], pinned))
@@ -141,6 +142,15 @@ def check(card: Card, place: Place, names: Iterable[str]) -> Checked:
                 f"the card's is {pinned}; numbers may differ from published ones."
             )
     return Checked(files, tuple(absent), tuple(notices))
+
+
+def expand(folder: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of files, in order; one with `*` becomes all that match, or stays as it is where none does."""
+    found: dict[str, None] = {}
+    for name in names:
+        hits = sorted(path.relative_to(folder).as_posix() for path in folder.glob(name)) if "*" in name else []
+        found.update(dict.fromkeys(hits or [name]))
+    return tuple(found)
 
 
 def require(card: Card, place: Place, checked: Checked) -> None:
@@ -179,17 +189,27 @@ def choose(picked: str | Sequence[str] | None, known: Sequence[str], *, option: 
 
 
 def images_folder(images: str | Path | None, default: Path) -> Path:
-    """Return the folder of images: the option if given, else the default; it need not exist for blind runs.
+    """Return the place of images: the option if given, else the default, or a zip or tar of its name beside it.
+
+    Args:
+        images: A folder, a zip or an uncompressed tar; None takes the default.
+        default: Folder that the release puts its images into; it need not exist for blind runs.
 
     Raises:
-        InputError: If a folder was given and is not there.
+        InputError: If a place was given and is not there.
     """
     if images is None:
-        return default
-    folder = Path(images).expanduser()
-    if not folder.is_dir():
-        raise InputError("the folder of images is not there", where="benchmark.images", got=str(folder.absolute()))
-    return folder
+        beside = (default, default.with_name(f"{default.name}.zip"), default.with_name(f"{default.name}.tar"))
+        return next((place for place in beside if place.exists()), default)
+    place = Path(images).expanduser()
+    if place.is_dir() or (place.is_file() and archives.is_packed(place)):
+        return place
+    raise InputError(
+        "the place of images is not there",
+        where="benchmark.images, or the key of paths that it refers to",
+        got=str(place.absolute()) + (" (no archive)" if place.is_file() else ""),
+        expected="a folder, a zip or an uncompressed tar",
+    )
 
 
 def _required(item: dataclasses.Field[Any]) -> bool:
@@ -248,7 +268,7 @@ def _absence(card: Card, wanted: Wanted, *, where: str, got: str) -> NotAvailabl
 
 
 def _holds(folder: Path, wanted: Wanted) -> bool:
-    return any((folder / name).is_file() for name in wanted.names)
+    return any((folder / name).is_file() for name in expand(folder, wanted.names))
 
 
 def _mismatch(card: Card, place: Place, name: str, digests: tuple[str, str]) -> None:

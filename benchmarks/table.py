@@ -190,12 +190,14 @@ def _file(path: str | Path | None, root: str | Path | None, card: Card) -> Path:
         raise InputError("benchmark=table needs a file", where="benchmark.path", got="null", step=card.how_to_get)
     file = Path(root or "").expanduser() / Path(path).expanduser()
     if not file.is_file():
-        names = [item.name for item in file.parent.iterdir()] if file.parent.is_dir() else []
+        names = [item.name for item in (file if file.is_dir() else file.parent).glob("*")]
+        tables = sorted(name for name in names if Path(name).suffix.lower() in sheets.SUFFIXES)
+        inside = f"name the file: benchmark.path={file / tables[0]}" if file.is_dir() and tables else ""
         raise InputError(
             "the table is not there",
             where=str(file.absolute()),
             got="a folder" if file.is_dir() else "no such file",
-            step=near(file.name, names) or card.how_to_get,
+            step=inside or near(file.name, names) or card.how_to_get,
         )
     return file
 

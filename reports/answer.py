@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from reports.index import (
-    OPPOSITE,
-    SANITY,
-    Contestant,
-    Index,
-    distance,
-    excludes_chance,
-    interval_text,
-    measure,
-    value_text,
-)
+from reports.index import OPPOSITE, POOLED, SANITY, Contestant, Index
+from reports.measures import distance, excludes_chance, interval_text, measure, value_text
 from reports.schema import Estimate, Record
 from reports.text import Line, Span, count, joined, line, name, plural, short_percent
 
@@ -23,6 +15,9 @@ _NORMALISATION = {
     "byte": "per-byte likelihood",
 }
 _STRONGEST = 3
+_MOST_COLUMNS = 6
+_MOST_POINTS = 4
+_MOST_BESIDE = 2  # where a verdict has said the most of it
 
 
 class Answer(NamedTuple):
@@ -42,10 +37,17 @@ class Candidate(NamedTuple):
     subsets: list[Estimate]
     chosen: bool
 
+    departing: Callable[[Estimate], bool] = excludes_chance
+
+    @property
+    def departs(self) -> bool:
+        """Whether it may be said to differ from chance over all instances."""
+        return self.departing(self.pooled)
+
     @property
     def strong_subsets(self) -> list[Estimate]:
-        """Return the subsets whose intervals exclude chance, the farthest from chance first."""
-        return sorted(filter(excludes_chance, self.subsets), key=distance, reverse=True)
+        """Return the subsets on which it may be said to differ from chance, the farthest from chance first."""
+        return sorted(filter(self.departing, self.subsets), key=distance, reverse=True)
 
 
 def build_answer(record: Record, index: Index) -> Answer:
@@ -56,15 +58,44 @@ def build_answer(record: Record, index: Index) -> Answer:
     if not blind:
         return Answer(without[0] if without else _nothing_run(index), (*without[1:], *_model_points(record, index)), ())
     ranked = sorted(blind, key=lambda item: distance(item.pooled), reverse=True)
-    pooled = [item for item in ranked if excludes_chance(item.pooled)]
-    partly = [item for item in ranked if not excludes_chance(item.pooled) and item.strong_subsets]
-    neither = [item for item in ranked if not excludes_chance(item.pooled) and not item.strong_subsets]
+    pooled = [item for item in ranked if item.departs]
+    partly = [item for item in ranked if not item.departs and item.strong_subsets]
+    neither = [item for item in ranked if not item.departs and not item.strong_subsets]
     lead = _lead(pooled, partly, ranked[0].pooled)
-    points = [_strongest(item) for item in pooled[:1] if item.strong_subsets]
-    points += [_point(item) for item in pooled[1:]]
-    points += [_partly(item) for item in partly]
+    decided = _decided(record)
+    repeated = decided is not None and (not pooled or pooled[0].contestant.scorer in decided)
+    points = [lead] if decided is not None and not repeated else []
+    points += [_strongest(item) for item in pooled[:1] if item.strong_subsets and decided is None]
+    most = _MOST_POINTS if decided is None else _MOST_BESIDE
+    points += _shortened([_point(item) for item in _leading(pooled, blind)[1:]], most)
+    points += _shortened([_partly(item) for item in _leading(partly, blind)], most)
     points += [_neither(neither)] if neither and (pooled or partly) else []
-    return Answer(lead, (*points, *without, *_model_points(record, index)), _limits(record, pooled + partly, blind))
+    points += [*without, *_model_points(record, index)]
+    return Answer(
+        lead if decided is None else (), tuple(points), _limits(record, [] if repeated else pooled + partly, blind)
+    )
+
+
+def _decided(record: Record) -> list[str] | None:
+    """Return which contestants the verdict on all instances names, or None where a record has no verdicts."""
+    if not record.get("verdicts"):
+        return None
+    return [scorer for item in record["verdicts"] if item["subset"] == POOLED for scorer in item["by"]]
+
+
+def _leading(items: list[Candidate], blind: list[Candidate]) -> list[Candidate]:
+    """Return the columns to speak of: where many ran, the farthest from chance of every contestant."""
+    if len(blind) <= _MOST_COLUMNS:
+        return items
+    found: dict[str, Candidate] = {}
+    for item in items:
+        found.setdefault(item.contestant.owner, item)
+    return list(found.values())
+
+
+def _shortened(points: list[Line], most: int) -> list[Line]:
+    more = len(points) - most
+    return points if more <= 0 else [*points[:most], line(f"{plural(more, 'more baseline')}: see the tables.")]
 
 
 def candidates(index: Index) -> list[Candidate]:
@@ -78,7 +109,8 @@ def candidates(index: Index) -> list[Candidate]:
         stem, _, direction = contestant.scorer.rpartition(":")
         key = stem if direction in OPPOSITE else contestant.scorer
         twin = found.get(key)
-        item = Candidate(contestant, metric, pooled, index.by_subset(contestant.scorer, metric), twin is not None)
+        subsets = index.by_subset(contestant.scorer, metric)
+        item = Candidate(contestant, metric, pooled, subsets, twin is not None, index.departs)
         if twin is not None and twin.pooled.value >= pooled.value:
             item = twin._replace(chosen=True)
         found[key] = item
@@ -211,8 +243,9 @@ def _partly(item: Candidate) -> Line:
 
 
 def _neither(items: list[Candidate]) -> Line:
-    shown = [line(*phrase(item), " ", *_value(item.pooled)) for item in items]
-    return line("Not told apart from chance, pooled or in any subset: ", *joined(shown), ".")
+    shown = [line(*phrase(item), " ", *_value(item.pooled)) for item in items[:_MOST_POINTS]]
+    more = f" and {count(len(items) - _MOST_POINTS)} more" if len(items) > _MOST_POINTS else ""
+    return line("Not told apart from chance, pooled or in any subset: ", *joined(shown), f"{more}.")
 
 
 def _limits(record: Record, claimed: list[Candidate], blind: list[Candidate]) -> tuple[Line, ...]:
@@ -225,7 +258,7 @@ def _limits(record: Record, claimed: list[Candidate], blind: list[Candidate]) ->
                 "a description, since its interval does not allow for having been picked.",
             )
         )
-    if any(item.pooled.high < item.pooled.chance for item in claimed):
+    if any(item.pooled.high < item.pooled.chance and item.departs for item in blind):
         limits.append(line("Below chance is a regularity too: turned round, the rule would pick the other side."))
     if any(item.metric.endswith("_preference") for item in blind):
         limits.append(

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from reports.index import MACRO, SANITY, Contestant, Index, measure
+from reports.index import MACRO, SANITY, Contestant, Index
+from reports.measures import measure
 from reports.schema import Estimate, Record
 from reports.text import short_percent, visible
 

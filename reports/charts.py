@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 
 from reports.answer import Candidate, candidates, words
 from reports.captions import measure_title
-from reports.index import POOLED, SANITY, Index, distance, excludes_chance, interval_text, value_text
+from reports.index import POOLED, SANITY, Index
+from reports.measures import distance, excludes_chance, interval_text, value_text
 from reports.schema import Estimate, Record
 from reports.text import count, plain, short_percent, visible
 
 _MOST_SERIES = 4
 _MOST_TOGETHER = 3
+_MOST_SINGLE = 12
 _MOST_ROWS = 40
 _LEAST_SPAN = 4  # tenths
 _MARGIN = 0.02  # a mark on the frame would be cut in two
-_ALL = "all instances"
+ALL = "all instances"
+SINGLE = "column-"
 
 Pair = tuple[str, str]  # a scorer and the metric that it is judged by
 
@@ -27,12 +30,14 @@ class Series:
     """Name one contestant's column as the legend shows it.
 
     Attributes:
-        scorer: As in `metrics.csv`.
+        scorer: As in `metrics.csv`, or empty where it differs by row.
         label: In words where they are known.
+        tone: Which colour and shape it has; without one, those of its place.
     """
 
     scorer: str
     label: str
+    tone: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +48,13 @@ class Row:
         label: Its name, made harmless.
         pooled: Whether it is all instances together.
         points: The primary estimate of every series, None where there is none.
+        details: Lines below its name.
     """
 
     label: str
     pooled: bool
     points: tuple[Estimate | None, ...]
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,7 @@ class Chart:
         notes: How to read it and what it leaves out.
         low: Where its axis begins, as a proportion in tenths.
         high: Where it ends.
+        alpha: Of the family of tests whose corrected p-values fill marks, or None where intervals do.
     """
 
     key: str
@@ -73,6 +81,16 @@ class Chart:
     notes: tuple[str, ...]
     low: float
     high: float
+    alpha: float | None = None
+
+    def tone(self, number: int) -> int:
+        """Return which colour and shape a series has."""
+        tone = self.series[number].tone
+        return number if tone is None else tone
+
+    def departs(self, point: Estimate) -> bool:
+        """Return whether a point may be said to differ from chance."""
+        return excludes_chance(point) if self.alpha is None else point.p <= self.alpha
 
     @property
     def estimates(self) -> list[Estimate]:
@@ -100,10 +118,10 @@ def build_charts(record: Record, index: Index) -> tuple[Chart, ...]:
         return ()
     picked = shown if len(shown) <= _MOST_TOGETHER else _clearest_columns(blind)
     title = "Blind baselines against chance" + (", by subset" if index.subsets else "")
-    notes = [_reading(record), *_choice(blind, picked)]
+    notes = [reading(record), *_choice(blind, picked)]
     first = _chart(index, "blind", title, picked[:_MOST_SERIES], notes)
     models = [(item.scorer, index.headline(item)) for item in index.contestants if item.kind == "model"]
-    rest = [*shown, *(pair for pair in models if pair[1])]
+    rest = [*(shown if len(shown) <= _MOST_SINGLE else picked), *(pair for pair in models if pair[1])]
     if rest == picked[:_MOST_SERIES]:
         return (first,)
     return (first, *_on_one_scale([_single(index, number, pair) for number, pair in enumerate(rest, start=1)]))
@@ -142,7 +160,7 @@ def _choice(blind: list[Candidate], picked: list[Pair]) -> list[str]:
 
 
 def _single(index: Index, number: int, pair: Pair) -> Chart:
-    return _chart(index, f"column-{number}", _label(pair[0]), [pair], [])
+    return _chart(index, f"{SINGLE}{number}", label_of(pair[0]), [pair], [])
 
 
 def _on_one_scale(charts: list[Chart]) -> list[Chart]:
@@ -152,17 +170,17 @@ def _on_one_scale(charts: list[Chart]) -> list[Chart]:
 
 
 def _chart(index: Index, key: str, title: str, pairs: list[Pair], notes: list[str]) -> Chart:
-    series = tuple(Series(scorer, _label(scorer)) for scorer, _ in pairs)
+    series = tuple(Series(scorer, label_of(scorer)) for scorer, _ in pairs)
     rows = [_row(index, pairs, subset) for subset in index.subsets]
     kept = _farthest(rows)
     if len(kept) < len(rows):
         notes = [*notes, f"Drawn are the {len(kept)} of {count(len(rows))} subsets farthest from chance."]
     axis = " or ".join(dict.fromkeys(measure_title(metric, POOLED) for _, metric in pairs))
     drawn = (_row(index, pairs, POOLED), *kept)
-    return Chart(key, title, axis, series, drawn, tuple(notes), *_span(drawn))
+    return Chart(key, title, axis, series, drawn, tuple(notes), *span(drawn), alpha=index.alpha)
 
 
-def _span(rows: Sequence[Row]) -> tuple[float, float]:
+def span(rows: Sequence[Row]) -> tuple[float, float]:
     """Return the ends of an axis that holds every interval and chance, and is never so short that noise looks big."""
     points = [point for row in rows for point in row.points if point is not None]
     seen = [value for item in points for value in (item.value, item.low, item.high, item.chance)]
@@ -175,20 +193,28 @@ def _span(rows: Sequence[Row]) -> tuple[float, float]:
     return low / 10, high / 10
 
 
-def _label(scorer: str) -> str:
+def label_of(scorer: str) -> str:
+    """Return what a legend calls a column: in words where they are known."""
     text = plain(words(scorer))
     return text[:1].upper() + text[1:] if text != visible(scorer) else text
 
 
-def _reading(record: Record) -> str:
+def reading(record: Record) -> str:
+    """Return how to read bars and marks, where filled ones are those that differ from chance."""
     level = short_percent(record["statistics"]["level"])
-    return f"Bars are {level} % intervals; a mark is filled where its interval excludes chance."
+    family = record.get("family")
+    if family is None:
+        return f"Bars are {level} % intervals; a mark is filled where its interval excludes chance."
+    return (
+        f"Bars are {level} % intervals, each on its own; a mark is filled where it differs from chance after "
+        f"correction over {count(family['size'])} tests."
+    )
 
 
 def _row(index: Index, pairs: list[Pair], subset: str) -> Row:
     points = tuple(index.find(scorer, metric, subset) for scorer, metric in pairs)
     pooled = subset == POOLED
-    return Row(_ALL if pooled else visible(subset) or "(empty)", pooled, points)
+    return Row(ALL if pooled else visible(subset) or "(empty)", pooled, points)
 
 
 def _farthest(rows: list[Row]) -> list[Row]:
@@ -211,4 +237,5 @@ def point_text(point: Estimate) -> str:
 def tooltip(series: Series, row: Row, point: Estimate) -> str:
     """Return what a mark says when it is pointed at or read aloud."""
     chance = "" if math.isnan(point.chance) else f", chance {short_percent(point.chance)} %"
-    return f"{row.label}: {series.label}, {value_text(point)} % {interval_text(point)}{chance}, n {count(point.n)}"
+    label = series.label if series.scorer else f"{series.label} ({visible(point.scorer)})"
+    return f"{row.label}: {label}, {value_text(point)} % {interval_text(point)}{chance}, n {count(point.n)}"

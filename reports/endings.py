@@ -34,14 +34,23 @@ def error(problem: InputError) -> None:
     print_error(problem, console_for(sys.stderr))
 
 
-def fault(problem: BaseException, log: Path) -> None:
-    """Print a fault of ours on standard error: short, with the file that holds the traceback."""
+def fault(problem: BaseException, log: Path, theirs: str = "") -> None:
+    """Print a fault on standard error: short, with the file that holds the traceback.
+
+    Args:
+        problem: What was raised.
+        log: The file.
+        theirs: Where it happened, if that is code that the user added to the toolkit.
+    """
     console = console_for(sys.stderr)
     reason = scrub_text(" ".join(f"{type(problem).__name__}: {problem}".split()))
     reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}… (in full with the traceback)"
-    text = Text("fault: the toolkit failed; this is not a mistake of yours", "bold red")
+    ours = "fault: the toolkit failed; this is not a mistake of yours"
+    head = f"fault: a contestant that was added to the toolkit failed, {theirs}" if theirs else ours
+    text = Text(safe(visible(head), console), "bold red")
     text.append(f"\n  what: {safe(visible(reason), console)}\n  traceback: {safe(visible(str(log)), console)}")
-    text.append("\n  next step: report it with that file; the same command goes on where this one stopped")
+    step = "mend it" if theirs else "report it with that file"
+    text.append(f"\n  next step: {step}; the same command goes on where this one stopped")
     console.print(text, soft_wrap=True)
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len
 
 from reports.charts import Chart, Row, point_text, tooltip
-from reports.index import excludes_chance, value_text
+from reports.measures import value_text
 from reports.schema import Estimate
 from reports.text import folded, short_percent
 
@@ -18,6 +18,7 @@ Shape = Literal["circle", "square", "diamond", "triangle"]
 Anchor = Literal["start", "middle", "end"]
 SHAPES: tuple[Shape, ...] = ("circle", "square", "diamond", "triangle")
 TITLE, LEGEND, SMALL, SPACE = 15.0, 12.0, 11.0, 6.0
+_DETAIL = 13.0  # height of a line below a row's name
 _CHARACTER = 0.57  # of the font size: what a character of a system font takes on average, rather too much
 
 
@@ -155,7 +156,8 @@ def lay_out(chart: Chart, form: Form, *, headings: Sequence[str] = ()) -> Layout
 def _legend(layout: Layout, y: float, *, named: bool) -> float:
     for number, series in enumerate(layout.chart.series if named else ()):
         y += LEGEND + 5
-        layout.marks.append(Mark(12.0, y - 4, 4.0, 20.0, SHAPES[number], number, True, "", None))
+        tone = layout.chart.tone(number)
+        layout.marks.append(Mark(12.0, y - 4, 4.0, 20.0, SHAPES[tone], tone, True, "", None))
         text = fitted(series.label, layout.form.width - 34, LEGEND)
         layout.labels.append(Label(28.0, y, text, LEGEND))
     y += LEGEND + 5
@@ -175,17 +177,14 @@ def _row(layout: Layout, axis: Axis, row: Row, y: float, *, shaded: bool) -> flo
     """Add one row and return where the next begins."""
     form = layout.form
     narrow = form.name == "narrow"
-    lanes = y + (SMALL + SPACE if narrow else SPACE / 2)
+    below = _DETAIL * len(row.details) + (3 if row.details else 0)
+    lanes = y + (SMALL + SPACE + below if narrow else SPACE / 2)
     end = lanes + form.lane * len(row.points) + SPACE / 2
+    if not narrow:
+        end = max(end, y + LEGEND + SPACE + _DETAIL * len(row.details))
     if shaded:
         layout.bands.append(Band(0.0, y, form.width, end - y))
-    if narrow:
-        text = fitted(row.label, form.width - 8, LEGEND)
-        layout.labels.append(Label(4.0, y + LEGEND + 1, text, LEGEND, strong=row.pooled))
-    else:
-        middle = (y + end) / 2 + 0.36 * LEGEND
-        text = fitted(row.label, form.left - 20, LEGEND)
-        layout.labels.append(Label(form.left - 12, middle, text, LEGEND, "end", strong=row.pooled))
+    _names(layout, row, y, end)
     for number, point in enumerate(row.points):
         if point is not None:
             _point(layout, axis, row, number, lanes + form.lane * (number + 0.5))
@@ -193,6 +192,19 @@ def _row(layout: Layout, axis: Axis, row: Row, y: float, *, shaded: bool) -> flo
     layout.rules += [Rule(axis.at(tick), upper, axis.at(tick), end, "grid") for tick in axis.ticks]
     _chance(layout, axis, row, upper, end)
     return end
+
+
+def _names(layout: Layout, row: Row, y: float, end: float) -> None:
+    """Write a row's name with its details below: above the lanes on narrow screens, else beside them."""
+    form = layout.form
+    narrow = form.name == "narrow"
+    x, room = (4.0, form.width - 8) if narrow else (form.left - 12, form.left - 16)
+    at = y + LEGEND + 1 if narrow else (y + end - _DETAIL * len(row.details)) / 2 + 0.36 * LEGEND
+    side: Anchor = "start" if narrow else "end"
+    layout.labels.append(Label(x, at, fitted(row.label, room, LEGEND), LEGEND, side, strong=row.pooled))
+    for text in row.details:
+        at += _DETAIL
+        layout.labels.append(Label(x, at, fitted(text, room, SMALL), SMALL, side, quiet=True))
 
 
 def _chance(layout: Layout, axis: Axis, row: Row, upper: float, lower: float) -> None:
@@ -215,8 +227,9 @@ def _point(layout: Layout, axis: Axis, row: Row, number: int, y: float) -> None:
     known = not (math.isnan(point.low) or math.isnan(point.high))
     low, high = (axis.at(point.low), axis.at(point.high)) if known else (None, None)
     said = tooltip(layout.chart.series[number], row, point)
-    filled = excludes_chance(point)
-    layout.marks.append(Mark(axis.at(point.value), y, low, high, SHAPES[number], number, filled, said, point))
+    filled = layout.chart.departs(point)
+    tone = layout.chart.tone(number)
+    layout.marks.append(Mark(axis.at(point.value), y, low, high, SHAPES[tone], tone, filled, said, point))
 
 
 def _frame(layout: Layout, axis: Axis, top: float, bottom: float) -> None:

@@ -1,100 +1,91 @@
-"""Tables as every page shows them: rows are contestants, columns are subsets, and the foot says n and chance."""
+"""Tables of single contestants as every page shows them: all instances, by subset, by tag, ties."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from reports.captions import FIXED_MARK, foot_notes, interval_notes, left_out, marks, measure_title, telling
-from reports.index import MACRO, POOLED, Contestant, Index, interval_text, measure, value_text
+from reports.captions import foot_notes, interval_notes, marks, measure_title, telling
+from reports.contrasts import beside_grids, excess_grids, order_grids, split_grids
+from reports.index import MACRO, POOLED, Contestant, Index
+from reports.measures import measure
 from reports.schema import Estimate, Record
-from reports.text import MISSING, count, percent, short_percent, visible
+from reports.tabular import (
+    Grid,
+    Head,
+    cell_of,
+    family_note,
+    folded_rows,
+    folding_note,
+    head_of,
+    pooled_feet,
+    sectioned,
+    tabulated,
+)
+from reports.text import count, percent, visible
 
 COUNTS = ("ties", "n", "clusters", "unscored")
-SECTIONS = {"blind": "blind baselines", "model": "models under audit"}
 _SHOWN_TAG_VALUES = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """Name a row or a column.
-
-    Attributes:
-        label: What tells it apart within its group.
-        group: The contestant, where it has several columns.
-        section: `blind baselines`, `models under audit`, or empty.
-        foot: Whether it tells about the columns (n, chance) and not about a contestant.
-        is_name: Whether the label comes from the data.
-    """
-
-    label: str
-    group: str = ""
-    section: str = ""
-    foot: bool = False
-    is_name: bool = True
-
-    @property
-    def full(self) -> str:
-        """Return group and label as one name, as in `metrics.csv`."""
-        return f"{self.group}:{self.label}" if self.group else self.label
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Hold one table.
-
-    Attributes:
-        title: What it shows.
-        notes: How to read it: method of the intervals, marks.
-        rows: Heads of the rows.
-        columns: Heads of the columns.
-        cells: Text by row and column.
-    """
-
-    title: str
-    notes: tuple[str, ...]
-    rows: tuple[Head, ...]
-    columns: tuple[Head, ...]
-    cells: tuple[tuple[str, ...], ...]
-
-
 def build_grids(record: Record, index: Index) -> tuple[Grid, ...]:
-    """Return all tables: pooled, by subset, ties, by tag; a table without content is absent."""
+    """Return all tables, those that answer the question first; a table without content is absent."""
     if not index.contestants:
         return ()
-    grids = [_pooled(record, index)]
+    grids = [*_contrast(record, index), *excess_grids(record, index), *split_grids(record, index)]
+    grids += [_pooled(record, index), *order_grids(record, index)]
     if index.subsets:
-        for metric in index.metrics:
-            grids += _by_subset(record, index, metric)
+        together = {(item.scorer, index.compared(item)) for item in _together(index)}
+        for metric in _main(index):
+            if any((item.scorer, metric) not in together for item in _shown(index, metric)):
+                grids += _by_subset(record, index, metric)
         grids += _ties(index)
     for tag, values in index.tags.items():
         if len(values) <= _SHOWN_TAG_VALUES and set(values) != set(index.subsets):  # not the subsets once more
             grids += _by_tag(record, index, tag, values)
-    return tuple(grid for grid in grids if grid.rows)
+    return tuple(grid for grid in (*grids, *beside_grids(record, index)) if grid.rows)
 
 
-def _head(contestant: Contestant) -> Head:
-    section = SECTIONS[contestant.kind]
-    if contestant.column:
-        return Head(visible(contestant.column), visible(contestant.owner), section)
-    return Head(visible(contestant.scorer), "", section)
+def _main(index: Index) -> list[str]:
+    return [metric for metric in index.metrics if measure(metric).role == "main"]
 
 
-def _cell(index: Index, contestant: Contestant, estimate: Estimate | None) -> str:
-    if estimate is None:
-        return ""
-    if index.is_fixed(contestant, estimate.metric, estimate):
-        return f"{value_text(estimate)} {FIXED_MARK}"
-    if math.isnan(estimate.value):
-        return MISSING
-    return f"{value_text(estimate)} {interval_text(estimate)}"
+def _shown(index: Index, metric: str) -> list[Contestant]:
+    return [item for item in telling(index) if _tells(index, item, metric)]
+
+
+def _together(index: Index) -> list[Contestant]:
+    """Return the contestants that one table can hold: each judged by single decisions, not by strict combinations."""
+    found = [item for item in telling(index) if index.compared(item)]
+    return [item for item in found if measure(index.compared(item)).fixed is None]
+
+
+def _contrast(record: Record, index: Index) -> list[Grid]:
+    """Return the table that sets all contestants side by side, each by the metric that it is compared by."""
+    shown = _together(index)
+    if not index.subsets or not any(index.by_subset(item.scorer, index.compared(item)) for item in shown):
+        return []
+    places = _places(index)
+    titles = dict.fromkeys(measure_title(index.compared(item), POOLED) for item in shown)
+    return [
+        tabulated(
+            record,
+            index,
+            f"By subset: {' or '.join(titles)}",
+            shown,
+            [Head(place if place in (MACRO, POOLED) else visible(place)) for place in places],
+            lambda item, at: index.find(item.scorer, index.compared(item), places[at]),
+        )
+    ]
+
+
+def _places(index: Index) -> list[str]:
+    return [*index.subsets, *(place for place in (MACRO, POOLED) if len(index.subsets) > 1)]
 
 
 def _pooled(record: Record, index: Index) -> Grid:
     """Return the table of all instances: every metric pooled, the macro mean of the headline, ties, unscored."""
     headlines = {index.headline(contestant) for contestant in index.contestants}
-    places = [(metric, place) for metric in index.metrics for place in (POOLED, MACRO)]
+    places = [(metric, place) for metric in _main(index) for place in (POOLED, MACRO)]
     wanted = [
         (metric, place)
         for metric, place in places
@@ -105,20 +96,22 @@ def _pooled(record: Record, index: Index) -> Grid:
     numbers = [_numbers(index, item, row) for item, row in zip(index.contestants, found, strict=True)]
     kept = [place for place in range(len(COUNTS)) if place == 0 or len({row[place] for row in numbers}) > 1]
     cells = [
-        (*(_cell(index, item, estimate) for estimate in row), *(own[place] for place in kept))
+        (*(cell_of(index, item, estimate) for estimate in row), *(own[place] for place in kept))
         for item, row, own in zip(index.contestants, found, numbers, strict=True)
     ]
-    feet = _pooled_feet(found, [metric for metric, _ in wanted])
+    feet = pooled_feet(found, [metric for metric, _ in wanted])
     cells += [(*foot, *("" for _ in kept)) for _, foot in feet]
-    rows = [_head(item) for item in index.contestants]
+    rows = [head_of(item) for item in index.contestants]
     rows += [Head(label, foot=True, is_name=False) for label, _ in feet]
     columns = [Head(measure_title(metric, place), is_name=False) for metric, place in wanted]
     columns += [Head(COUNTS[place], is_name=False) for place in kept]
     used = [estimate for row in found for estimate in row if estimate is not None]
     same = [f"{COUNTS[place]} {numbers[0][place]}" for place in range(len(COUNTS)) if place not in kept]
     shared = (f"The same in every row: {', '.join(same)}.",) if same else ()
+    folded = folded_rows(index, index.contestants)
     notes = (*shared, *interval_notes(record, index, used), *foot_notes(feet), *marks(cells))
-    return Grid("All instances", notes, tuple(rows), tuple(columns), tuple(cells))
+    notes += (*family_note(record, cells), *folding_note(folded))
+    return Grid("All instances", notes, sectioned(rows), tuple(columns), tuple(cells), folded)
 
 
 def _numbers(index: Index, contestant: Contestant, row: Sequence[Estimate | None]) -> tuple[str, ...]:
@@ -130,30 +123,15 @@ def _numbers(index: Index, contestant: Contestant, row: Sequence[Estimate | None
     return tuple(count(item) for item in (estimate.ties, estimate.n, estimate.n_clusters, estimate.unscored))
 
 
-def _pooled_feet(
-    found: Sequence[Sequence[Estimate | None]], metrics: Sequence[str]
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Return chance per column and, where a metric is strict, the value of a scorer that does not see the edit."""
-    chance = tuple(_chance(item for item in column if item is not None) for column in zip(*found, strict=True))
-    strict = [measure(metric).fixed == 0.0 for metric in metrics]
-    insensitive = [("insensitive null", tuple("0" if is_strict else "" for is_strict in strict))]
-    return [("chance", chance), *(insensitive if any(strict) else [])]
-
-
-def _chance(estimates: Iterable[Estimate]) -> str:
-    values = sorted({short_percent(item.chance) for item in estimates if not math.isnan(item.chance)})
-    return " or ".join(values)
-
-
 def _by_subset(record: Record, index: Index, metric: str) -> list[Grid]:
     """Return the table of one metric by subset, for the contestants that it says something about."""
-    shown = [item for item in telling(index) if _tells(index, item, metric)]
-    places = [*index.subsets, *(place for place in (MACRO, POOLED) if len(index.subsets) > 1)]
+    shown = _shown(index, metric)
+    places = _places(index)
     if not shown or not any(index.by_subset(item.scorer, metric) for item in shown):
         return []
     heads = [Head(place if place in (MACRO, POOLED) else visible(place)) for place in places]
     title = f"By subset: {measure_title(metric, POOLED)}"
-    return [_grid(record, index, title, shown, heads, lambda item, at: index.find(item.scorer, metric, places[at]))]
+    return [tabulated(record, index, title, shown, heads, lambda item, at: index.find(item.scorer, metric, places[at]))]
 
 
 def _tells(index: Index, contestant: Contestant, metric: str) -> bool:
@@ -173,45 +151,8 @@ def _by_tag(record: Record, index: Index, tag: str, values: Sequence[str]) -> li
             return index.find(item.scorer, metric, POOLED, f"{tag}={values[column]}")
 
         if shown and any(at(item, column) for item in shown for column in range(len(values))):
-            grids.append(_grid(record, index, title, shown, heads, at))
+            grids.append(tabulated(record, index, title, shown, heads, at))
     return grids
-
-
-def _grid(
-    record: Record,
-    index: Index,
-    title: str,
-    shown: Sequence[Contestant],
-    columns: Sequence[Head],
-    at: Callable[[Contestant, int], Estimate | None],
-) -> Grid:
-    """Return a table of value and interval with chance, n and clusters at its foot."""
-    found = [[at(item, column) for column in range(len(columns))] for item in shown]
-    cells = [tuple(_cell(index, item, estimate) for estimate in row) for item, row in zip(shown, found, strict=True)]
-    rows = [_head(item) for item in shown]
-    for label, foot in _feet(found):
-        rows.append(Head(label, foot=True, is_name=False))
-        cells.append(foot)
-    used = [estimate for row in found for estimate in row if estimate is not None]
-    notes = (*interval_notes(record, index, used), *left_out(index), *marks(cells))
-    return Grid(title, notes, tuple(rows), tuple(columns), tuple(cells))
-
-
-def _feet(found: Sequence[Sequence[Estimate | None]]) -> list[tuple[str, tuple[str, ...]]]:
-    columns = [[estimate for estimate in column if estimate is not None] for column in zip(*found, strict=True)]
-    return [
-        ("chance", tuple(_chance(column) for column in columns)),
-        ("n", tuple(_span(estimate.n for estimate in column) for column in columns)),
-        ("clusters", tuple(_span(estimate.n_clusters for estimate in column) for column in columns)),
-    ]
-
-
-def _span(numbers: Iterable[int]) -> str:
-    """Return a count, or the smallest and largest where contestants differ (some left instances unscored)."""
-    distinct = sorted(set(numbers))
-    if not distinct:
-        return ""
-    return count(distinct[0]) if len(distinct) == 1 else f"{count(distinct[0])} to {count(distinct[-1])}"
 
 
 def _ties(index: Index) -> list[Grid]:
@@ -221,7 +162,7 @@ def _ties(index: Index) -> list[Grid]:
         metric = index.headline(item)
         found = [index.find(item.scorer, metric, place) for place in (*index.subsets, POOLED)]
         if any(estimate is not None and estimate.ties for estimate in found):
-            shown.append(_head(item))
+            shown.append(head_of(item))
             cells.append(tuple(_share_of_ties(estimate) for estimate in found))
     heads = [Head(visible(place)) for place in (*index.subsets, POOLED)]
     notes = ("Share of instances that a tie decided; the contestants above that are not listed had none.",)

@@ -1,21 +1,22 @@
-"""Render a view as one HTML file that loads nothing, runs nothing and shows foreign text as text."""
+"""Render a view as one HTML file that loads nothing, runs only its own browser and shows foreign text as text."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from reports.charts import Chart
+from reports.charts import SINGLE, Chart
 from reports.drawing import PALETTE
 from reports.examples import Example, png_size
 from reports.figures import NARROW, WIDE, Layout, lay_out
-from reports.grids import Grid, Head
 from reports.layout import turned
 from reports.markup import environment, read_template
+from reports.tabular import Grid, Head, behind, opened
 from reports.text import plain, visible
 from reports.view import View
 
@@ -37,6 +38,7 @@ class Columns(NamedTuple):
 
     label: str
     heads: tuple[Head, ...]
+    section: str
 
 
 class Body(NamedTuple):
@@ -44,6 +46,7 @@ class Body(NamedTuple):
 
     label: str
     foot: bool
+    section: str
     rows: tuple[tuple[Head, tuple[Cell, ...]], ...]
 
 
@@ -54,6 +57,20 @@ class Sheet(NamedTuple):
     notes: tuple[str, ...]
     column_groups: tuple[Columns, ...]
     bodies: tuple[Body, ...]
+    more: Sheet | None
+
+    @property
+    def sections(self) -> list[tuple[str, int]]:
+        """Return the kinds of contestants above the columns, each with its width, or nothing if there is one kind."""
+        if not any(group.section for group in self.column_groups):
+            return []
+        spans = groupby(self.column_groups, key=lambda group: group.section)
+        return [(section, sum(len(group.heads) for group in groups)) for section, groups in spans]
+
+    @property
+    def depth(self) -> int:
+        """Return how many rows the head takes."""
+        return 1 + bool(self.sections) + self.grouped
 
     @property
     def grouped(self) -> bool:
@@ -87,6 +104,8 @@ def render_html(view: View) -> str:
     """Return a view as one HTML document."""
     style = read_template("report.css")
     pairs = [Pair(chart, lay_out(chart, WIDE), lay_out(chart, NARROW)) for chart in view.charts]
+    script = read_template("browser.js")
+    runs = view.cases is not None and bool(view.cases.data)
     pictures = [_picture(example) for example in view.examples]
     sheets = [_sheet(grid) for grid in view.grids]
     return (
@@ -96,9 +115,14 @@ def render_html(view: View) -> str:
             view=view,
             title=plain(view.title),
             style=Markup(style),  # ours, and free of foreign text
-            style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+            style_digest=_digest(style),
+            script=Markup(script) if runs else "",  # ours too
+            script_digest=_digest(script),
+            data=Markup(view.cases.data if view.cases else ""),  # JSON without <, > and &
+            first=pairs[:1],
+            models=[pair for pair in pairs[1:] if not pair.chart.key.startswith(SINGLE)],
+            singles=[pair for pair in pairs[1:] if pair.chart.key.startswith(SINGLE)],
             palette=PALETTE,
-            pairs=pairs,
             pictures=pictures,
             sheets=sheets,
             contents=_contents(view),
@@ -106,17 +130,21 @@ def render_html(view: View) -> str:
     )
 
 
-def _pair(chart: Chart) -> Pair:
-    return Pair(chart, lay_out(chart, WIDE), lay_out(chart, NARROW))
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _contents(view: View) -> list[tuple[str, str]]:
+    single = [chart for chart in view.charts[1:] if chart.key.startswith(SINGLE)]
+    joint = [chart for chart in view.charts[1:] if not chart.key.startswith(SINGLE)]
     sections = (
         ("notices", "Notices", view.notices),
-        ("findings", "Findings", view.findings),
-        ("examples", "Examples", view.examples),
-        ("charts", "Every column", view.charts[1:]),
+        ("models", "More charts", joint),
         ("tables", "Tables", view.grids),
+        ("findings", "Findings", view.findings),
+        ("instances", "Instances", view.cases),
+        ("examples", "Examples", view.examples),
+        ("charts", "Every column", single),
         ("source", "Source", view.source),
         ("contestants", "Contestants", view.contestants),
         ("run", "This run", view.setup),
@@ -125,14 +153,26 @@ def _contents(view: View) -> list[tuple[str, str]]:
 
 
 def _sheet(grid: Grid) -> Sheet:
-    if len(grid.columns) > _MOST_COLUMNS:
+    more = _sheet(behind(grid)) if grid.folded else None
+    grid = opened(grid)
+    if len(grid.columns) > _MOST_COLUMNS and len(grid.columns) > len(grid.rows):
         grid = turned(grid)
-    columns = tuple(Columns(label, tuple(heads)) for label, heads in groupby(grid.columns, key=lambda head: head.group))
-    bodies = []
+    columns = tuple(
+        Columns(label, tuple(heads), section)
+        for (section, label), heads in groupby(grid.columns, key=lambda head: (head.section, head.group))
+    )
     pairs = list(zip(grid.rows, grid.cells, strict=True))
-    for (label, foot), rows in groupby(pairs, key=lambda pair: (pair[0].group, pair[0].foot)):
-        bodies.append(Body(label, foot, tuple((head, tuple(_cell(cell) for cell in cells)) for head, cells in rows)))
-    return Sheet(grid.title, grid.notes, columns, tuple(bodies))
+    return Sheet(grid.title, grid.notes, columns, tuple(_bodies(pairs)), more)
+
+
+def _bodies(pairs: Sequence[tuple[Head, tuple[str, ...]]]) -> Iterator[Body]:
+    """Yield neighbouring rows of one contestant; the first body of a kind of contestants carries its heading."""
+    section = ""
+    for key, rows in groupby(pairs, key=lambda pair: (pair[0].section, pair[0].group, pair[0].foot)):
+        heading = key[0] if key[0] != section else ""
+        section = key[0]
+        lines = tuple((head, tuple(_cell(cell) for cell in cells)) for head, cells in rows)
+        yield Body(key[1], key[2], heading, lines)
 
 
 def _cell(text: str) -> Cell:

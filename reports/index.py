@@ -1,16 +1,15 @@
-"""Find estimates by what they are about, and know what each measure is called and counted in."""
+"""Find estimates by what they are about."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from reports.schema import ContestantFacts, Estimate, Record
-from reports.text import bounds, decimal, percent
+from reports.measures import ACCURACIES, MEASURES, distance, excludes_chance, measure
+from reports.schema import ContestantFacts, Estimate, Kind, Record
 
-Unit = Literal["%", "points", ""]
 POOLED, MACRO = "all", "macro"
+KINDS: tuple[Kind, ...] = ("model", "blind", "trained")
 SANITY = "constant"
 # Both directions of one cue: the second name of each pair is the first one turned round.
 OPPOSITE = {
@@ -19,68 +18,13 @@ OPPOSITE = {
 }
 
 
-class Measure(NamedTuple):
-    """Say what a metric is called, what it is counted in, and whether seeing one side alone fixes its value."""
-
-    title: str
-    unit: Unit = "%"
-    fixed: float | None = None
-
-
-MEASURES = {
-    "accuracy": Measure("accuracy"),
-    "caption_preference": Measure("caption preference"),
-    "image_preference": Measure("image preference"),
-    "i2t": Measure("I2T", fixed=0.0),
-    "t2i": Measure("T2I", fixed=0.0),
-    "group": Measure("Group", fixed=0.0),
-    "group_match": Measure("GroupMatch", fixed=0.5),
-    "i2t_consistent": Measure("I2T consistent", fixed=0.0),
-    "t2i_consistent": Measure("T2I consistent", fixed=0.0),
-    "group_consistent": Measure("Group consistent", fixed=0.0),
-    "excess": Measure("excess", "points"),
-    "lik_diff": Measure("Lik-Diff (nats)", ""),
-    "sensitivity": Measure("sensitivity (d)", ""),
-}
-
-
-def measure(metric: str) -> Measure:
-    """Return what is known of a metric; an unknown one is a proportion, as the contract of `Estimate` says."""
-    if metric in MEASURES:
-        return MEASURES[metric]
-    return Measure(metric.replace("_", " "))
-
-
-def value_text(estimate: Estimate) -> str:
-    """Return an estimate's value in its unit, without the unit's sign."""
-    shown = percent if measure(estimate.metric).unit else decimal
-    return shown(estimate.value)
-
-
-def interval_text(estimate: Estimate) -> str:
-    """Return an estimate's interval in its unit."""
-    shown = percent if measure(estimate.metric).unit else decimal
-    return bounds(shown(estimate.low), shown(estimate.high))
-
-
-def excludes_chance(estimate: Estimate) -> bool:
-    """Return whether the interval lies on one side of chance; an undefined one never does."""
-    return estimate.low > estimate.chance or estimate.high < estimate.chance
-
-
-def distance(estimate: Estimate) -> float:
-    """Return how far the value lies from chance, 0 where either is undefined."""
-    gap = abs(estimate.value - estimate.chance)
-    return 0.0 if math.isnan(gap) else gap
-
-
 class Contestant(NamedTuple):
     """Hold one column of one contestant, as tables name it."""
 
     scorer: str
     owner: str
     column: str
-    kind: Literal["blind", "model"]
+    kind: Kind
     sees: frozenset[str]
 
     @property
@@ -97,13 +41,15 @@ class Index:
         subsets: In the order in which estimates name them, without `all` and `macro`.
         metrics: In the order of `MEASURES`, unknown ones after them.
         tags: Values by tag name, in order.
+        alpha: Of the family of tests that the run declares, or None where it declares none.
+        pairs: What compares two contestants: primary estimates by scorer, other contestant, metric and subset.
     """
 
     def __init__(self, record: Record, estimates: Sequence[Estimate]) -> None:
         owners = _owners(record["contestants"])
         single = [estimate for estimate in estimates if not estimate.against]
         found = [_contestant(scorer, owners) for scorer in _distinct(estimate.scorer for estimate in single)]
-        self.contestants = sorted(found, key=lambda item: item.kind == "model")
+        self.contestants = sorted(found, key=lambda item: KINDS.index(item.kind))
         self.subsets = [name for name in _distinct(item.subset for item in single) if name not in (POOLED, MACRO)]
         order = list(MEASURES)
         metrics = _distinct(item.metric for item in single)
@@ -115,6 +61,11 @@ class Index:
         self._by_key: dict[tuple[str, str, str, str], Estimate] = {}
         for item in sorted(single, key=lambda item: not item.primary):
             self._by_key.setdefault((item.scorer, item.metric, item.subset, item.tag), item)
+        self.alpha = record["family"]["alpha"] if "family" in record else None
+        self.pairs: dict[tuple[str, str, str, str], Estimate] = {}
+        for item in sorted(estimates, key=lambda item: not item.primary):
+            if item.against and not item.tag:
+                self.pairs.setdefault((item.scorer, item.against, item.metric, item.subset), item)
         self.secondary = _distinct(item.method for item in single if not item.primary)
 
     @property
@@ -138,12 +89,42 @@ class Index:
         between the two captions (or images) takes their place.
         """
         own = [item for item in self.metrics if self.find(contestant.scorer, item) is not None]
-        accuracy = [item for item in own if item == "accuracy" or item.startswith("accuracy_")]
+        accuracy = [item for item in own if item in ACCURACIES]
         if contestant.one_sided:
             wanted = [*accuracy[:1], "caption_preference" if "text" in contestant.sees else "image_preference"]
         else:
             wanted = [*accuracy[:1], "group", "i2t", "t2i"]
         return next((item for item in wanted if item in own), "")
+
+    def compared(self, contestant: Contestant) -> str:
+        """Return the metric by which a contestant is set against others: one decision at chance 1/2 on 2x2."""
+        headline = self.headline(contestant)
+        if contestant.one_sided or headline in ACCURACIES:
+            return headline
+        return next((item for item in ("i2t_base", "t2i_base") if self.find(contestant.scorer, item)), headline)
+
+    def departs(self, estimate: Estimate) -> bool:
+        """Return whether an estimate may be said to differ from chance (a difference: from 0).
+
+        Where the run declares a family of tests, its corrected p-value decides; else the interval does.
+        """
+        if self.alpha is None:
+            return excludes_chance(estimate)
+        return estimate.p <= self.alpha
+
+    def by_owner(self, kind: Kind) -> dict[str, list[Contestant]]:
+        """Return the columns of every contestant of a kind, the farthest from chance on these data first."""
+        found: dict[str, list[Contestant]] = {}
+        for item in self.contestants:
+            if item.kind == kind and item.owner != SANITY and not self.is_repetition(item):
+                found.setdefault(item.owner, []).append(item)
+        for columns in found.values():
+            columns.sort(key=self._pooled_distance, reverse=True)
+        return found
+
+    def _pooled_distance(self, contestant: Contestant) -> float:
+        pooled = self.find(contestant.scorer, self.headline(contestant))
+        return -1.0 if pooled is None else distance(pooled)
 
     def is_repetition(self, contestant: Contestant) -> bool:
         """Return whether a column only turns its other direction round: the two values add up to 1 everywhere.

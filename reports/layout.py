@@ -7,7 +7,7 @@ from itertools import groupby
 
 from rich.cells import cell_len
 
-from reports.grids import Grid, Head
+from reports.tabular import SHORT_SECTIONS, Grid, Head
 from reports.text import folded
 
 GAP = 2
@@ -33,7 +33,8 @@ def turned(grid: Grid) -> Grid:
     """Return the table with rows and columns exchanged; what was its foot (n, chance) comes first."""
     order = sorted(range(len(grid.rows)), key=lambda index: not grid.rows[index].foot)
     cells = tuple(tuple(grid.cells[row][column] for row in order) for column in range(len(grid.columns)))
-    return replace(grid, rows=grid.columns, columns=tuple(grid.rows[row] for row in order), cells=cells)
+    columns = tuple(grid.rows[row] for row in order)
+    return replace(grid, rows=grid.columns, columns=columns, cells=cells, folded=frozenset())
 
 
 def label_width(grid: Grid, width: int = 0) -> int:
@@ -52,8 +53,9 @@ def label_width(grid: Grid, width: int = 0) -> int:
 
 def header(head: Head) -> list[str]:
     """Return a column's heading in lines that are no wider than an interval."""
+    section = [SHORT_SECTIONS.get(head.section, head.section)] if head.section else []
     group = folded(head.group, HEADER_MAX) if head.group else []
-    return [*group, *folded(head.label, HEADER_MAX)]
+    return [*section, *group, *folded(head.label, HEADER_MAX)]
 
 
 def _column_width(grid: Grid, column: int) -> int:
@@ -92,5 +94,6 @@ def _lines(blocks: list[Grid]) -> int:
     for grid in blocks:
         heading = max((len(header(head)) for head in grid.columns), default=0)
         groups = sum(1 for (group, _), _ in groupby(grid.rows, key=lambda head: (head.group, head.section)) if group)
-        total += heading + groups + len(grid.rows) + _FRAME_LINES
+        sections = sum(1 for section, _ in groupby(head.section for head in grid.rows) if section)
+        total += heading + groups + sections + len(grid.rows) + _FRAME_LINES
     return total

@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import re
 
-from reports.grids import Grid, Head
 from reports.layout import turned
 from reports.notes import Fact
-from reports.text import Line, Span, plain
+from reports.noticed import finding_lines
+from reports.tabular import SHORT_SECTIONS, Grid, Head, behind, opened
+from reports.text import Line, Span, joined, plain
+from reports.verdict import Verdict
 from reports.view import View
 
 _WIDE = 8
+_MOST_FINDINGS = 10
 _ACTIVE = re.compile(r"([\\`*_\[\]()|~!$#{}@])")
+_NUMBERS = re.compile(r"[-+\d., †–a-z]*(\[[-+\d., –a-z]*\])?( [*])?")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def render_markdown(view: View) -> str:
     """Return a view as one Markdown document (CommonMark with tables), ending in a newline."""
     parts = [f"# {_line(view.title)}", _banner(view)]
-    parts += [f"**{_line(view.answer.lead)}**", _list(view.answer.points)]
+    parts += _verdict(view.verdict) if view.verdict else []
+    parts += [f"**{_line(view.answer.lead)}**" if view.answer.lead else "", _list(view.answer.points)]
     parts += [" ".join(_line(limit) for limit in view.answer.limits)]
     parts += _section("Notices", _list(view.notices))
     for grid in view.grids:
-        parts += [f"## {escape(grid.title)}", _table(grid), " ".join(escape(note) for note in grid.notes)]
-    parts += _section("Findings", _list(view.findings))
+        parts += [f"## {escape(grid.title)}", _table(opened(grid)), " ".join(escape(note) for note in grid.notes)]
+        if grid.folded:
+            parts += [f"### {escape(behind(grid).title)}", _table(behind(grid))]
+    parts += _section("Findings", _list(finding_lines(view.findings, _MOST_FINDINGS)))
     parts += _section("Source", _facts(view.source))
     parts += _section("Contestants", _facts(view.contestants, names=True))
     parts += _section("This run", _facts(view.setup))
     parts += [_banner(view)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdict(verdict: Verdict) -> list[str]:
+    """Return the level and its sentence, the subsets by level, what was measured on each, and the rule."""
+    groups = "\n".join(f"- **{group.title}**: {_line(joined(list(group.subsets)))}" for group in verdict.groups)
+    head = f"**{verdict.title}**: {_line(verdict.sentence)}"
+    return [head, groups, _list(verdict.sentences), " ".join(_line(rule) for rule in verdict.rule)]
 
 
 def escape(text: str) -> str:
@@ -84,14 +98,28 @@ def _section(title: str, body: str) -> list[str]:
 def _table(grid: Grid) -> str:
     if len(grid.columns) > _WIDE:
         grid = turned(grid)
-    rows = [["", *(_head(head) for head in grid.columns)]]
+    rows = [["", *(_head(head, column=True) for head in grid.columns)]]
     rows.append(["---", *("---:" for _ in grid.columns)])
+    section = ""
     for head, cells in zip(grid.rows, grid.cells, strict=True):
-        rows.append([_head(head), *(cell or " " for cell in cells)])
+        if head.section and head.section != section:
+            rows.append([f"**{head.section}**", *(" " for _ in cells)])
+        section = head.section
+        rows.append([_head(head), *(_cell(cell) for cell in cells)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _head(head: Head) -> str:
+def _cell(cell: str) -> str:
+    """Return a cell: our own numbers as they are, anything with a name from the data letter by letter."""
+    return cell if cell and _NUMBERS.fullmatch(cell) else escape(cell) or " "
+
+
+def _head(head: Head, *, column: bool = False) -> str:
+    section = f"{SHORT_SECTIONS.get(head.section, head.section)} " if column and head.section else ""
+    return section + _name(head)
+
+
+def _name(head: Head) -> str:
     return code(head.full, in_table=True) if head.is_name else escape(head.label)
 
 

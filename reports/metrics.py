@@ -28,7 +28,7 @@ from reports.text import escaped, is_hidden
 
 COLUMNS = (
     *("benchmark", "subset", "tag", "scorer", "against", "metric", "value", "low", "high", "n", "n_clusters", "ties"),
-    *("unscored", "chance", "method", "seed", "primary", "signature"),
+    *("unscored", "chance", "method", "seed", "primary", "signature", "p"),
 )
 _KINDS = {field.name: str(field.type) for field in fields(Estimate)}
 _ACTIVE = re.compile(r"[\s\x00]*[=+\-@'＝＋－＠]|[\t\r\n]")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.index import POOLED, SANITY, Index, arranged
-from reports.schema import ContestantFacts, Finding, Record
+from reports.schema import ContestantFacts, Record
 from reports.text import Line, Span, count, foreign, joined, line, name, percent, plural, visible
 
 BANNER = "SAMPLE, not the released data: these numbers describe the bundled sample and say nothing about the benchmark."
@@ -49,12 +49,13 @@ def _coverage(record: Record) -> list[Line]:
         return []
     share = coverage["present"] / coverage["expected"] if coverage["expected"] else 0.0
     text = f"Coverage {share:.2f}: {count(coverage['present'])} of {plural(coverage['expected'], 'instance')} "
-    ids = _few_names(coverage["missing"])
+    ids = few_names(coverage["missing"])
     effect = "" if coverage["needed"] else "; no contestant here needs them"
     return [line(text, f"have all their images{effect}", *(line(": without are ", *ids) if ids else ()), ".")]
 
 
-def _few_names(names: list[str]) -> Line:
+def few_names(names: Sequence[str]) -> Line:
+    """Return the first names of a list and how many more there are."""
     more = len(names) - _LISTED
     shown = joined([line(name(item)) for item in names[:_LISTED]])
     return (*shown, *line(f" and {count(more)} more" if more > 0 else ""))
@@ -64,7 +65,7 @@ def _absent(record: Record) -> list[Line]:
     absent = list(record["benchmark"]["provenance"].get("absent", ()))
     if not absent:
         return []
-    return [line("Parts of the release that are not here and were not evaluated: ", *_few_names(absent), ".")]
+    return [line("Parts of the release that are not here and were not evaluated: ", *few_names(absent), ".")]
 
 
 def _counts(record: Record, index: Index) -> list[Line]:
@@ -123,17 +124,6 @@ def _truncated(record: Record, index: Index) -> list[Line]:
         for owner, facts in _in_order(record, index)
         if facts["truncated"]
     ]
-
-
-def build_findings(findings: tuple[Finding, ...]) -> tuple[Line, ...]:
-    """Return the findings, warnings first, each with the instances to look at."""
-    order = ("warning", "notice", "info")
-    lines = []
-    for item in sorted(findings, key=lambda item: order.index(item.severity)):
-        where = line(name(item.subset), ": ") if item.subset else ()
-        ids = line(" Look at ", *_few_names(list(item.instances)), ".") if item.instances else ()
-        lines.append((Span(item.severity, "strong"), *line(" "), *where, *line(foreign(item.sentence)), *ids))
-    return tuple(lines)
 
 
 def build_source(record: Record) -> tuple[Fact, ...]:

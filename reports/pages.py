@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reports import files
+from reports.charts import SINGLE
 from reports.drawing import png, svg
 from reports.figures import WIDE, lay_out
 from reports.html import render_html
@@ -24,10 +25,12 @@ def write_pages(folder: Path, view: View) -> None:
 
 
 def _write_figures(folder: Path, view: View) -> None:
-    """Write the first chart alone; what limits the report as a whole goes with it, for figures travel."""
+    """Write the charts that show several columns; what limits the report goes with each, for figures travel."""
     folder.mkdir(exist_ok=True)
-    chart = view.charts[0]
-    headings = [plain(view.title), chart.title, *(part.strip() for part in view.banner.split(":", 1) if part)]
-    layout = lay_out(chart, WIDE, headings=headings)
-    files.write_text(folder / f"{chart.key}.svg", svg(layout))
-    files.write_bytes(folder / f"{chart.key}.png", png(layout))
+    for chart in view.charts:
+        if chart.key.startswith(SINGLE):
+            continue
+        headings = [plain(view.title), chart.title, *(part.strip() for part in view.banner.split(":", 1) if part)]
+        layout = lay_out(chart, WIDE, headings=headings)
+        files.write_text(folder / f"{chart.key}.svg", svg(layout))
+        files.write_bytes(folder / f"{chart.key}.png", png(layout))

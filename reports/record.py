@@ -13,26 +13,32 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, NotRequired, Self, cast, get_origin, get_type_hints
 
 import pandas as pd
 
 from benchmarks.errors import InputError
 from reports import files
+from reports.cases import Cases, read_cases
 from reports.examples import Example, read_examples, write_examples
 from reports.identity import config_digest, differences, scrubbed
+from reports.index import Index
 from reports.metrics import read_metrics, write_metrics
 from reports.pages import write_pages
 from reports.schema import Estimate, Finding, Record
 from reports.scrub import scrub_override, scrub_values
-from reports.view import build_view
+from reports.stored import read_table, table_path, table_problems
+from reports.view import View, build_view
 
 FORMAT = 1
-__all__ = ["Run", "RunFolder", "config_digest", "read", "render_again"]
+__all__ = ["Run", "RunFolder", "config_digest", "read", "render_again", "view_of"]
 
 State = Literal["new", "unfinished", "finished"]
 RECORD, METRICS, FINDINGS = "record.json", "metrics.csv", "findings.json"
-_REQUIRED = sorted(Record.__required_keys__)
+# Annotations are text here, so `__required_keys__` does not know which keys may be absent.
+_REQUIRED = sorted(
+    key for key, kind in get_type_hints(Record, include_extras=True).items() if get_origin(kind) is not NotRequired
+)
 # What may stand in a new folder before the run begins: the launcher's own files and what a killed run left behind.
 _OURS = re.compile(rf"\.hydra|[^/]*\.log|{re.escape(files.LOCK)}|{re.escape(files.TEMPORARY)}.*|\.DS_Store")
 
@@ -50,13 +56,9 @@ class Run:
         """Return one of the run's tables (`instances`, `scores`, `outcomes`, ...).
 
         Raises:
-            InputError: If the run has no such table.
+            InputError: If the run has no such table or it cannot be read.
         """
-        path = _table_path(self.path, name)
-        if not path.is_file():
-            known = sorted(found.stem for found in self.path.glob("*.parquet"))
-            raise InputError("the run has no such table", where=str(self.path), got=name, expected=", ".join(known))
-        return pd.read_parquet(path)
+        return read_table(self.path, name)
 
 
 class RunFolder:
@@ -113,7 +115,7 @@ class RunFolder:
 
     def table(self, name: str, frame: pd.DataFrame) -> Path:
         """Write a table as `NAME.parquet` in one step and return its path."""
-        path = _table_path(self.path, name)
+        path = table_path(self.path, name)
         self._written.append(path)
         files.write_atomically(path, lambda file: frame.to_parquet(file, index=False))
         return path
@@ -224,12 +226,15 @@ def _clean(record: Record) -> dict[str, Any]:
 
 
 def _write_pages(run: Run) -> None:
-    write_pages(run.path, build_view(run.record, run.estimates, run.findings, examples=read_examples(run.path)))
+    cases = read_cases(run.path, run.record, Index(run.record, run.estimates), run.findings)
+    examples = read_examples(run.path)
+    write_pages(run.path, build_view(run.record, run.estimates, run.findings, examples=examples, cases=cases))
 
 
-def _table_path(folder: Path, name: str) -> Path:
-    plain = re.fullmatch(r"[a-z][a-z0-9_]{0,40}", name)
-    return folder / f"{name if plain else files.safe_name(name)}.parquet"
+def view_of(run: Run) -> View:
+    """Return what a terminal shows of a finished run, with what is wrong with its tables among the notices."""
+    cases = Cases("", "", table_problems(run.path))
+    return build_view(run.record, run.estimates, run.findings, cases=cases)
 
 
 def _finding(item: dict[str, Any]) -> Finding:

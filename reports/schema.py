@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any, Literal, NotRequired, TypedDict
 
 Severity = Literal["info", "notice", "warning"]
+Kind = Literal["blind", "trained", "model"]
+Level = Literal["compromised", "weakened", "trained-text warning", "no shortcut found", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Estimate:
         seed: Of the resampling, or -1 where nothing was drawn.
         primary: Whether this interval drives statements; two intervals of one estimate are two rows.
         signature: Short form.
+        p: Two-sided p-value adjusted over the family that the report declares, NaN where the estimate is in none.
     """
 
     benchmark: str
@@ -52,6 +56,7 @@ class Estimate:
     seed: int
     primary: bool
     signature: str
+    p: float = nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +122,14 @@ class CacheCounts(TypedDict):
 class ContestantFacts(TypedDict):
     """Say who scored, from what, and at what cost.
 
-    Keys: `kind`; `sees` a list of `text`, `image`; `columns` as the scorer declares them; `signature` the long form;
-    `short` the short form; `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances; `facts` that
-    the scorer gave of how it went, by name; `reasons` the commonest reasons for what is unscored, each with the number
-    of instances that have it (older records lack both).
+    Keys: `kind`: `blind` (a zero-shot baseline), `trained` (on the benchmark's own folds) or `model`; `sees` a list of
+    `text`, `image`; `columns` as the scorer declares them; `signature` the long form; `short` the short form;
+    `seconds`; `cache`; `truncated` captions that were cut; `unscored` instances; `facts` that the scorer gave of how it
+    went, by name; `reasons` the commonest reasons for what is unscored, each with the number of instances that have it
+    (older records lack both).
     """
 
-    kind: Literal["blind", "model"]
+    kind: Kind
     sees: list[str]
     columns: list[str]
     signature: dict[str, str]
@@ -144,11 +150,40 @@ class StatisticsFacts(TypedDict):
     level: float
 
 
+class VerdictFacts(TypedDict):
+    """Say what is concluded of one subset, or of all instances (`all`), under the thresholds of `conf/verdict`.
+
+    Keys: `subset`; `level`; `sentence`, which claims what was measured and no more; `by` the contestants that decide;
+    `smallest_visible` distance from chance, as a proportion, that a shortcut needs to be seen with power .8 at the
+    family's alpha; `n` and `n_clusters` of the subset.
+    """
+
+    subset: str
+    level: Level
+    sentence: str
+    by: list[str]
+    smallest_visible: float | None
+    n: int
+    n_clusters: int
+
+
+class FamilyFacts(TypedDict):
+    """Say over what p-values are adjusted.
+
+    Keys: `size` tests in the family; `method`; `alpha`; `what` it holds, in words.
+    """
+
+    size: int
+    method: str
+    alpha: float
+    what: str
+
+
 class Record(TypedDict):
     """Hold the content of `record.json`.
 
     `format`, `status` and `config_digest` are set by the run folder whatever the caller gives. `command` repeats the
-    run when it is pasted into a shell.
+    run when it is pasted into a shell. `verdicts`, `family` and `thresholds` say what is concluded and by which rule.
     """
 
     format: int
@@ -166,3 +201,6 @@ class Record(TypedDict):
     notices: list[str]
     sample: bool
     command: NotRequired[str]
+    verdicts: NotRequired[list[VerdictFacts]]
+    family: NotRequired[FamilyFacts]
+    thresholds: NotRequired[dict[str, Any]]

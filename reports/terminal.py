@@ -12,15 +12,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from reports.grids import Grid, Head
 from reports.layout import fit, header, label_width
 from reports.notes import Fact
+from reports.noticed import finding_lines
 from reports.streams import lost, silence
-from reports.text import Line, Span, folded
+from reports.tabular import Grid, Head, opened
+from reports.text import Line, Span, folded, joined
+from reports.verdict import Verdict
 from reports.view import View
 
 _STYLES = {"ours": "", "name": "cyan", "foreign": "", "strong": "bold"}
 _PLAIN_WIDTH = 100
+_MOST_FINDINGS = 3
 
 
 class _Console(Console):
@@ -67,22 +70,34 @@ def render_terminal(view: View, console: Console) -> None:
     """
     _banner(view, console)
     _print(console, _text(view.title, console, style="bold"))
-    _print(console, _text(view.answer.lead, console, style="bold"))
+    if view.verdict:
+        _verdict(view.verdict, console)
+    if view.answer.lead:
+        _print(console, _text(view.answer.lead, console, style="bold"))
     for point in view.answer.points:
         _item(point, console)
     _print(console, Text())
-    for limit in view.answer.limits:
+    for limit in (*(view.verdict.rule if view.verdict else ()), *view.answer.limits):
         _print(console, _text(limit, console, style="dim"))
     _section("Notices", view.notices, console)
     for grid in view.grids:
-        for block in fit(grid, console.width):
+        for block in fit(opened(grid), console.width):
             _grid(block, console)
-    _section("Findings", view.findings, console)
+    _section("Findings", finding_lines(view.findings, _MOST_FINDINGS), console)
     _facts("Source", view.source, console)
     _facts("Contestants", view.contestants, console)
     _facts("This run", view.setup, console)
     console.print(Text())
     _banner(view, console)
+
+
+def _verdict(verdict: Verdict, console: Console) -> None:
+    """Print the level and its sentence, then the subsets by level."""
+    _print(console, _ours(verdict.title, console, "bold").append(": ").append(_text(verdict.sentence, console)))
+    for group in verdict.groups:
+        text = _ours(f"{group.title}: ", console, "bold")
+        _print(console, text.append(_text(joined(list(group.subsets)), console)))
+    console.print(Text())
 
 
 def _print(console: Console, text: Text) -> None:
@@ -139,7 +154,11 @@ def _grid(grid: Grid, console: Console) -> None:
     for head in grid.columns:
         label = "\n".join(header(head))
         table.add_column(_ours(label, console), justify="right", vertical="bottom", overflow="fold")
-    for _, rows in groupby(zip(grid.rows, grid.cells, strict=True), key=lambda row: (row[0].section, row[0].group)):
+    section = ""
+    for key, rows in groupby(zip(grid.rows, grid.cells, strict=True), key=lambda row: (row[0].section, row[0].group)):
+        if key[0] and key[0] != section:
+            table.add_row(_ours("\n".join(folded(key[0], width)), console, "bold"))
+        section = key[0]
         _group_rows(table, list(rows), console, width=width)
     console.print(table)
     for note in grid.notes:

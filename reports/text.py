@@ -94,6 +94,16 @@ def percent(value: float) -> str:
     return MISSING if math.isnan(value) else f"{100 * value + 0.0:.1f}".replace("-0.0", "0.0")
 
 
+def signed(value: float) -> str:
+    """Return a difference of proportions in points to one decimal, with its sign.
+
+    >>> signed(0.1234), signed(-0.05), signed(0.0)
+    ('+12.3', '-5.0', '0.0')
+    """
+    shown = percent(value)
+    return f"+{shown}" if shown not in (MISSING, "0.0") and not shown.startswith("-") else shown
+
+
 def short_percent(value: float) -> str:
     """Return a percentage of a fixed value such as chance: 50, 16.7.
 

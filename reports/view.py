@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.answer import Answer, build_answer
+from reports.cases import Cases
 from reports.charts import Chart, build_charts
 from reports.examples import Example
-from reports.grids import Grid, build_grids
+from reports.grids import build_grids
 from reports.index import Index
-from reports.notes import (
-    BANNER,
-    Fact,
-    build_contestants,
-    build_findings,
-    build_notices,
-    build_setup,
-    build_source,
-)
+from reports.notes import BANNER, Fact, build_contestants, build_notices, build_setup, build_source
+from reports.noticed import Batch, build_findings
 from reports.schema import Estimate, Finding, Record
+from reports.tabular import Grid
 from reports.text import Line, foreign, line
+from reports.verdict import Verdict, build_verdict, verdict_grid
+from reports.versus import versus_charts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +27,7 @@ class View:
     Attributes:
         title: Names the benchmark.
         banner: Warning to repeat at the top and at the end, or empty.
+        verdict: What is concluded, or None where the record says nothing of that.
         answer: The answer in words.
         notices: What limits the numbers.
         charts: Pictures of the numbers, the one that answers the question first.
@@ -39,19 +37,22 @@ class View:
         contestants: Who scored, as name and text.
         setup: How to repeat the run, as label and text.
         examples: Pairs to look at.
+        cases: Instances to browse, or None where nobody asked for them.
     """
 
     title: Line
     banner: str
+    verdict: Verdict | None
     answer: Answer
     notices: tuple[Line, ...]
     charts: tuple[Chart, ...]
     grids: tuple[Grid, ...]
-    findings: tuple[Line, ...]
+    findings: tuple[Batch, ...]
     source: tuple[Fact, ...]
     contestants: tuple[Fact, ...]
     setup: tuple[Fact, ...]
     examples: tuple[Example, ...] = ()
+    cases: Cases | None = None
 
 
 def build_view(
@@ -60,20 +61,24 @@ def build_view(
     findings: Sequence[Finding] = (),
     *,
     examples: Sequence[Example] = (),
+    cases: Cases | None = None,
 ) -> View:
     """Return the view of a run."""
     index = Index(record, estimates)
+    problems = tuple(line(foreign(text)) for text in cases.problems) if cases else ()
     title = str(record["benchmark"]["card"].get("title") or record["benchmark"]["name"])
     return View(
         title=line("Does ", foreign(title), " need the image?"),
         banner=BANNER if record["sample"] else "",
+        verdict=build_verdict(record, index),
         answer=build_answer(record, index),
-        notices=build_notices(record, index),
-        charts=build_charts(record, index),
-        grids=build_grids(record, index),
+        notices=(*problems, *build_notices(record, index)),
+        charts=(*versus_charts(record, index), *build_charts(record, index)),
+        grids=(*verdict_grid(record, index), *build_grids(record, index)),
         findings=build_findings(tuple(findings)),
         source=build_source(record),
         contestants=build_contestants(record, index),
         setup=build_setup(record),
         examples=tuple(examples),
+        cases=cases,
     )

@@ -82,3 +82,29 @@ def captions() -> list[str]:
     words = sorted({word for sentence in SENTENCES for word in sentence.split()})
     made = [" ".join(rng.choices(words, k=rng.randint(1, 9))) for _ in range(36)]
     return [*dict.fromkeys(made), " a cat ", "a  cat", "Café – “open”", "a cat."]
+
+
+@pytest.fixture(scope="session")
+def small_classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A DistilBERT that tells the probe's good sentences from its broken ones by label 1."""
+    from baselines.acceptability import PROBE
+    from tests.small_judges import save_classifier
+
+    return save_classifier(tmp_path_factory.mktemp("models") / "small-classifier", PROBE)
+
+
+@pytest.fixture(scope="session")
+def small_vera(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A T5 encoder with Vera's head that tells the probe's plausible statements from the others."""
+    from baselines.plausibility import PROBE
+    from tests.small_judges import save_vera
+
+    return save_vera(tmp_path_factory.mktemp("models") / "small-vera", PROBE)
+
+
+@pytest.fixture(scope="session")
+def small_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A T5 with random weights."""
+    from tests.small_judges import save_t5
+
+    return save_t5(tmp_path_factory.mktemp("models") / "small-t5")

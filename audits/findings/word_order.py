@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from audits.findings.schema import Reading, Thresholds, Worst, read, tokens
 from audits.statistics.chance import order_blind_ceiling
 from benchmarks.schema import Instance
 from reports.schema import Finding
 
-SHOWN = 10
-_WORD = re.compile(r"[a-z0-9']+")
-
 
 @dataclass(slots=True)
 class _Count:
+    worst: Worst
     pairs: int = 0
     same: int = 0
-    ids: list[str] = field(default_factory=list)
 
 
 def words(caption: str) -> Counter[str]:
@@ -28,10 +25,10 @@ def words(caption: str) -> Counter[str]:
     >>> words("A cat under a table.") == words("a table under a cat")
     True
     """
-    return Counter(_WORD.findall(caption.lower()))
+    return Counter(tokens(caption))
 
 
-def order_only(instances: Iterable[Instance]) -> list[Finding]:
+class WordOrder:
     """Count, per subset, the instances whose two captions are made of the same words.
 
     Only instances with exactly two captions count (1x2 and 2x2); a subset without such a pair has no finding. Two
@@ -41,33 +38,47 @@ def order_only(instances: Iterable[Instance]) -> list[Finding]:
 
     Source: sugarcrepe; ours for the ceiling.
     """
-    counts: dict[str, _Count] = {}
-    for one in instances:
-        if len(one.captions) != 2 or None in one.captions:
-            continue
-        count = counts.setdefault(one.subset, _Count())
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
+        self._counts: dict[str, _Count] = {}
+
+    def add(self, reading: Reading) -> None:
+        """Take one instance into account."""
+        if not reading.is_pair or reading.instance.shape.captions != 2:
+            return
+        count = self._counts.setdefault(reading.instance.subset, _Count(Worst(self._thresholds.shown)))
         count.pairs += 1
-        if one.captions[0] == one.captions[1]:
-            continue
-        first, second = (words(caption or "") for caption in one.captions)
-        if first == second:
+        first, second = reading.positives[0], reading.foils[0]
+        same = len(first.words) == len(second.words) and sorted(first.words) == sorted(second.words)
+        if same and first.words and first.raw != second.raw:
             count.same += 1
-            if len(count.ids) < SHOWN:
-                count.ids.append(one.id)
-    return [_finding(subset, count) for subset, count in counts.items() if count.same]
+            count.worst.add(reading)
+
+    def findings(self) -> list[Finding]:
+        """Return one finding for each subset with such a pair."""
+        return [self._finding(subset, count) for subset, count in self._counts.items() if count.same]
+
+    def _finding(self, subset: str, count: _Count) -> Finding:
+        share = count.same / count.pairs
+        ceiling = order_blind_ceiling(share)
+        return Finding(
+            kind="order_only_pairs",
+            severity=self._thresholds.distance(share / 2),  # what the ceiling takes away
+            sentence=(
+                f"{count.same:,} of {count.pairs:,} pairs are made of the same words in another order: a scorer blind "
+                f"to word order cannot exceed {100 * ceiling:.1f} %."
+            ),
+            subset=subset,
+            instances=count.worst.ids,
+            values={"pairs": count.pairs, "same_words": count.same, "share": share, "order_blind_ceiling": ceiling},
+        )
 
 
-def _finding(subset: str, count: _Count) -> Finding:
-    share = count.same / count.pairs
-    ceiling = order_blind_ceiling(share)
-    return Finding(
-        kind="order_only_pairs",
-        severity="notice",
-        sentence=(
-            f"{count.same:,} of {count.pairs:,} pairs are made of the same words in another order: a scorer blind to "
-            f"word order cannot exceed {100 * ceiling:.1f} %."
-        ),
-        subset=subset,
-        instances=tuple(count.ids),
-        values={"pairs": count.pairs, "same_words": count.same, "share": share, "order_blind_ceiling": ceiling},
-    )
+def order_only(instances: Iterable[Instance], thresholds: Thresholds) -> list[Finding]:
+    """Return the findings of `WordOrder` alone."""
+    finder = WordOrder(thresholds)
+    for position, instance in enumerate(instances):
+        if (reading := read(position, instance)) is not None:
+            finder.add(reading)
+    return finder.findings()

@@ -19,6 +19,8 @@ DRAWS = 10_000
 SEED = 42
 CHUNK_CELLS = 2_000_000
 """Weights held at once (16 MB as float64)."""
+SLICE_COST = 16
+"""Slicing one weight costs about as much as multiplying so many by a column's sums and counts."""
 
 
 def weights(n_clusters: int, *, draws: int = DRAWS, seed: int = SEED, chunk: int | None = None) -> Iterator[Floats]:
@@ -47,29 +49,69 @@ def weights(n_clusters: int, *, draws: int = DRAWS, seed: int = SEED, chunk: int
 
 
 class _Bundle:
-    """Hold columns that have the same clusters, so that one slice of the weights serves them all."""
+    """Hold columns over some clusters, so that one slice of the weights serves them all.
 
-    def __init__(self, columns: Sequence[ClusterSums], places: Sequence[int], n_clusters: int) -> None:
+    A column that lacks some of them has zeros there, which change nothing: all sums are exact (`on_grid`).
+    """
+
+    def __init__(self, columns: Sequence[ClusterSums], places: Sequence[int], index: Ints, n_clusters: int) -> None:
         self.places = np.array(places)
-        self.index: Ints = columns[0].index
-        self.sums = np.stack([on_grid(column.sums, n_clusters) for column in columns], axis=1)
-        counts = np.stack([on_grid(column.counts, n_clusters) for column in columns])
+        self.index = index
+        sums, counts = np.zeros((len(columns), len(index))), np.zeros((len(columns), len(index)))
+        for row, column in enumerate(columns):
+            where = np.searchsorted(index, column.index)
+            sums[row, where] = on_grid(column.sums, n_clusters)
+            counts[row, where] = on_grid(column.counts, n_clusters)
+        self.sums = sums
         distinct, inverse = np.unique(counts, axis=0, return_inverse=True)
-        self.counts, self.inverse = distinct.T, inverse.ravel()
+        self.counts, self.inverse = distinct, inverse.ravel()
 
     def means(self, drawn: Floats) -> Floats:
-        """Return the pooled mean of each column in each draw, NaN where none of its clusters was drawn."""
-        part = drawn if len(self.index) == drawn.shape[1] else drawn[:, self.index]
-        below = (part @ self.counts)[:, self.inverse]
-        found: Floats = np.divide(part @ self.sums, below, out=np.full_like(below, np.nan), where=below > 0)
+        """Return the pooled mean of each column in each draw [m, b], NaN where none of its clusters was drawn.
+
+        Args:
+            drawn: Weights by cluster and draw, float64 [K, b]: whole rows are quick to select.
+        """
+        part = drawn if len(self.index) == len(drawn) else drawn[self.index]
+        below = (self.counts @ part)[self.inverse]
+        found: Floats = np.divide(self.sums @ part, below, out=np.full_like(below, np.nan), where=below > 0)
         return found
 
 
+def _distinct(columns: Sequence[ClusterSums]) -> tuple[list[ClusterSums], list[int]]:
+    """Return the columns without repeats, and where each one is among them."""
+    place: dict[tuple[bytes, bytes, bytes], int] = {}
+    found: list[ClusterSums] = []
+    where = []
+    for column in columns:
+        key = (column.index.tobytes(), column.sums.tobytes(), column.counts.tobytes())
+        if key not in place:
+            place[key] = len(found)
+            found.append(column)
+        where.append(place[key])
+    return found, where
+
+
 def _bundles(columns: Sequence[ClusterSums], n_clusters: int) -> list[_Bundle]:
-    places: dict[bytes, list[int]] = {}
+    """Put columns with equal clusters together, and few columns with the smallest bundle that has all of theirs.
+
+    Multiplying by zeros costs less than slicing the weights anew as long as few columns profit from the slice.
+    """
+    alike: dict[bytes, list[int]] = {}
     for place, column in enumerate(columns):
-        places.setdefault(column.index.tobytes(), []).append(place)
-    return [_Bundle([columns[place] for place in found], found, n_clusters) for found in places.values()]
+        alike.setdefault(column.index.tobytes(), []).append(place)
+    hosts: list[tuple[Ints, NDArray[np.bool_], list[int]]] = []
+    for places in sorted(alike.values(), key=lambda found: -columns[found[0]].n_clusters):
+        index = columns[places[0]].index
+        fitting = (host for host in reversed(hosts) if host[1][index].all())
+        host = next(fitting, None)
+        if host and len(places) * (len(host[0]) - len(index)) < SLICE_COST * len(index):
+            host[2].extend(places)
+            continue
+        mask = np.zeros(n_clusters, dtype=bool)
+        mask[index] = True
+        hosts.append((index, mask, list(places)))
+    return [_Bundle([columns[place] for place in found], found, index, n_clusters) for index, _, found in hosts]
 
 
 def replicates(
@@ -98,14 +140,16 @@ def replicates(
     >>> sorted(set(replicates([column], 2, draws=50, seed=0)[:, 0].round(3).tolist()))
     [0.0, 0.667, 1.0]
     """
-    found = np.full((draws, len(columns)), np.nan)
-    bundles = _bundles(columns, n_clusters)
+    distinct, places = _distinct(columns)
+    found = np.full((draws, len(distinct)), np.nan)
+    bundles = _bundles(distinct, n_clusters)
     row = 0
     for drawn in weights(n_clusters, draws=draws, seed=seed, chunk=chunk):
+        turned = np.ascontiguousarray(drawn.T)
         for bundle in bundles:
-            found[row : row + len(drawn), bundle.places] = bundle.means(drawn)
+            found[row : row + len(drawn), bundle.places] = bundle.means(turned).T
         row += len(drawn)
-    return found
+    return found if len(distinct) == len(columns) else found[:, places]
 
 
 def percentile(drawn: Floats, *, confidence: float = 0.95) -> tuple[Floats, Floats]:

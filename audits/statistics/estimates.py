@@ -99,7 +99,9 @@ def _cells(scorer: str, outcome: Outcome, clusters: NDArray[np.int64], cut: Slic
 
 
 def _cell(scorer: str, outcome: Outcome, clusters: NDArray[np.int64], part: Slice) -> Iterator[_Cell]:
-    rows = part.rows[~np.isnan(outcome.chance[part.rows]) | outcome.unscored[part.rows]]
+    # A metric without a chance (a flip rate) is defined where it has a credit or should have one.
+    known = ~np.isnan(outcome.chance) | ~np.isnan(outcome.credit) | outcome.unscored
+    rows = part.rows[known[part.rows]]
     if len(rows):
         sample = pooled(outcome.credit[rows], clusters[rows])
         yield _Cell(scorer, outcome, part.subset, part.tag, rows, _chance(outcome, rows), sample)

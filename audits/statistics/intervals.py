@@ -22,7 +22,12 @@ class Interval(NamedTuple):
         return not isnan(self.low) and self.high - self.low <= 1e-12
 
 
-def _z(confidence: float) -> float:
+def critical_z(confidence: float) -> float:
+    """Return the two-sided normal quantile.
+
+    >>> round(critical_z(0.95), 3)
+    1.96
+    """
     return float(ndtri(0.5 + confidence / 2))
 
 
@@ -47,7 +52,7 @@ def wilson(successes: float, n: float, *, confidence: float = 0.95, quantile: fl
     """
     if n < 1:
         return Interval(nan, nan, "undefined (n = 0)")
-    z = _z(confidence) if quantile is None else quantile
+    z = critical_z(confidence) if quantile is None else quantile
     centre = (successes + z * z / 2) / (n + z * z)
     half = z / (n + z * z) * sqrt(max(successes * (n - successes), 0.0) / n + z * z / 4)
     low = 0.0 if successes <= 0 else max(centre - half, 0.0)
@@ -77,7 +82,7 @@ def wald(successes: float, n: float, *, confidence: float = 0.95, clip: bool = T
     if n < 1:
         return Interval(nan, nan, "undefined (n = 0)")
     p = successes / n
-    half = _z(confidence) * sqrt(max(p * (1 - p), 0.0) / n)
+    half = critical_z(confidence) * sqrt(max(p * (1 - p), 0.0) / n)
     low, high = p - half, p + half
     if clip and (low < 0 or high > 1):
         return Interval(max(low, 0.0), min(high, 1.0), "wald (clipped)")

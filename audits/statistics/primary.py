@@ -37,8 +37,8 @@ from audits.statistics.intervals import Interval, wilson
 from audits.statistics.sums import ClusterSums, Ints, cluster_sums, recentred
 
 FEW = 30
-MAX_COLUMNS = 400
-"""Columns resampled at once (10,000 draws of them take 32 MB)."""
+MAX_COLUMNS = 1_200
+"""Columns resampled at once (10,000 draws of them take 96 MB); more of them share what a draw costs."""
 
 Way = Literal["none", "wilson", "sign-flip", "bootstrap"]
 

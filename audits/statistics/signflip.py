@@ -60,8 +60,17 @@ def flips(n_clusters: int, draws: int = DRAWS, seed: int = SEED) -> NDArray[np.f
     return found
 
 
-def _choices(n_clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield the choices of signs in chunks, the first of them unflipped."""
+def choices(n_clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield the choices of signs in chunks [b, K], 1 where a cluster is flipped, the first of them unflipped.
+
+    Args:
+        n_clusters: K.
+        draws: Random choices beside the unflipped one where there are too many to list.
+        seed: Seed of the random choices.
+
+    >>> [chosen.tolist() for chosen in choices(2, 10, 0)]
+    [[[0.0, 0.0], [1.0, 0.0]]]
+    """
     if n_clusters <= KEPT_UP_TO:
         yield flips(n_clusters, draws, seed)
         return
@@ -96,7 +105,7 @@ def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int =
     if column.n_clusters == 0:
         return nan
     residuals = column.sums - column.counts * null
-    signed = np.concatenate([(1 - 2 * chosen) @ residuals for chosen in _choices(column.n_clusters, draws, seed)])
+    signed = np.concatenate([(1 - 2 * chosen) @ residuals for chosen in choices(column.n_clusters, draws, seed)])
     # Equal totals reached in another order of addition differ in the last bits and must count as equal.
     slack = 1e-9 * float(np.abs(residuals).sum())
     return float(np.mean(np.abs(signed) >= abs(residuals.sum()) - slack))
@@ -179,7 +188,7 @@ def _sides(columns: Sequence[ClusterSums], draws: int, seed: int) -> tuple[Float
     n_clusters = columns[0].n_clusters
     sums = np.stack([on_grid(column.sums, n_clusters) for column in columns], axis=1)
     counts = np.stack([on_grid(column.counts, n_clusters) for column in columns], axis=1)
-    parts = [(chosen @ sums, chosen @ counts, chosen.sum(axis=1)) for chosen in _choices(n_clusters, draws, seed)]
+    parts = [(chosen @ sums, chosen @ counts, chosen.sum(axis=1)) for chosen in choices(n_clusters, draws, seed)]
     flipped, weight, number = (np.concatenate([part[place] for part in parts]) for place in range(3))
     empty = ((number == 0) | (number == n_clusters))[:, None]
     rest = np.where(empty, 1.0, counts.sum(axis=0) - weight)

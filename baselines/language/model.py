@@ -146,11 +146,29 @@ def load(found: Found, *, dtype: torch.dtype, device: torch.device) -> Any:
     Raises:
         InputError: If a weight is missing or has another shape, or the model is not causal.
     """
+    model = load_whole(AutoModelForCausalLM, found, dtype=dtype, device=device)
+    model.config.use_cache = False
+    _check_causal(model, found, device)
+    return model
+
+
+def load_whole(loader: Any, found: Found, *, dtype: torch.dtype, device: torch.device) -> Any:
+    """Load a model of any kind with every one of its weights, in evaluation mode.
+
+    Args:
+        loader: Class of transformers whose `from_pretrained` makes the model.
+        found: Which model.
+        dtype: Of its weights.
+        device: Where it is to run.
+
+    Raises:
+        InputError: If a weight is missing or has another shape.
+    """
     transformers.utils.logging.disable_progress_bar()
     log.info("loading %s", found.name)
     with transformers_errors("model", str(found.folder)):
         # Weights of another shape are let through here, and refused below with their names.
-        model, info = AutoModelForCausalLM.from_pretrained(
+        model, info = loader.from_pretrained(
             found.folder,
             dtype=dtype,
             output_loading_info=True,
@@ -158,9 +176,7 @@ def load(found: Found, *, dtype: torch.dtype, device: torch.device) -> Any:
             trust_remote_code=False,
         )
     _check_complete(info, found)
-    model.config.use_cache = False
     model.to(device).eval()
-    _check_causal(model, found, device)
     return model
 
 
@@ -174,8 +190,8 @@ def _check_complete(info: Mapping[str, Any], found: Found) -> None:
             where=str(found.folder),
             got=f"{len(missing)} missing {missing[:5]}, {len(mismatched)} of another shape {mismatched[:5]}, "
             f"{len(unexpected)} unexpected {unexpected[:5]}",
-            expected="every weight of a causal language model",
-            step="use a checkpoint that was saved with its language-modelling head",
+            expected="every weight of the model",
+            step="use a checkpoint that was saved with its head",
         )
     if unexpected:
         log.warning("%s: %d weights in the files are not used, e.g. %s", found.name, len(unexpected), unexpected[0])

@@ -43,6 +43,20 @@ class HubTokenizer:
         """Return the ids of each text; marks of the tokenizer are read as marks, as a rendered template needs."""
         return self._ids(texts, as_text=False)
 
+    def encode_marked(self, texts: Sequence[str], *, limit: int | None) -> list[list[int]]:
+        """Return the ids of each text between the marks that the model expects; marks that stand in a text are text.
+
+        Args:
+            texts: The texts.
+            limit: Most ids of one text, marks included; what is beyond is cut off the text's end.
+        """
+        if not texts:
+            return []
+        cut = {"truncation": limit is not None, "max_length": limit}
+        options = {"split_special_tokens": True, "return_attention_mask": False, "verbose": False}
+        ids: list[list[int]] = self.raw(list(texts), add_special_tokens=True, **options, **cut)["input_ids"]
+        return ids
+
     def _ids(self, texts: Sequence[str], *, as_text: bool) -> list[list[int]]:
         if not texts:
             return []

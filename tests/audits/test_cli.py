@@ -303,6 +303,7 @@ def test_sample_is_drawn_where_images_are_asked_for(cli, tmp_path) -> None:
     assert drawn == named
     assert {path.stem for path in (tmp_path / "seen" / "masks").iterdir()} == {row["id"] for row in table}
     refused(cli("sample", "out=tiny", "images=true", "size=3"), "size", "32")
+    refused(cli("sample", "out=tiny", "images=maybe"), "images", "maybe", "true or false")
     assert not (tmp_path / "tiny").exists()
 
 
@@ -422,3 +423,26 @@ def test_what_a_scorer_prints_does_not_mix_with_the_results(cli, stub, pairs) ->
 
 def test_a_misspelt_flag_is_one_message(cli) -> None:
     refused(cli("run", "--multrun"), "--multrun", "--multirun")
+
+
+def test_a_fault_in_a_contestant_of_the_users_own_is_not_called_ours(cli, pairs, tmp_path) -> None:
+    (tmp_path / "own.py").write_text(
+        "class Own:\n"
+        "    name, sees, columns, signature = 'own', frozenset({'text'}), ('',), {'version': '1'}\n"
+        "    def score(self, batch, work):\n"
+        "        raise KeyError('lost')\n",
+        encoding="utf-8",
+    )
+    done = cli("run", "benchmark=table", f"benchmark.path={pairs}", "baseline=none", "+baseline.own._target_=own.Own")
+    assert done.returncode == 4
+    assert "a contestant that was added to the toolkit failed, while scoring with own (own.Own)" in done.stderr
+    assert "mend it" in done.stderr
+
+
+def test_hints_lead_somewhere(cli, tmp_path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine.csv").write_text("caption,foil\na,b\n", encoding="utf-8")
+    refused(cli("run", "benchmark=table", "benchmark.path=folder"), "a folder", "folder/mine.csv")
+    (tmp_path / "mine.xlsx").write_bytes(b"PK")
+    refused(cli("run", "benchmark=table", "benchmark.path=mine.xlsx"), ".xlsx", "export it", "csv")
+    refused(cli("show", "sugarcrepe", "valse"), "one at a time", "audits show valse")

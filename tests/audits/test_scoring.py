@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from audits.dataset import Dataset
 from audits.load import Contestant
+from audits.measured import from_cells
 from audits.recording import contestant_facts
 from audits.scoring import NO_REASON, NOT_FINITE, Cells, option_order, score
 from baselines.schema import BOTH, IMAGE, TEXT, Scored
@@ -134,8 +136,10 @@ def test_reasons_are_counted_by_instance_and_the_commonest_are_kept() -> None:
             return Scored({"": grid}, notes={(0, 0): reason, (0, 1): reason})
 
     scorer = Mute(TEXT)
-    cells = score(scorer, [make(str(k), 1, 2) for k in range(10)], None, seed=42, chunk=3)
-    facts = contestant_facts(Contestant("blind", scorer), cells, [], "short")
+    instances = [make(str(k), 1, 2) for k in range(10)]
+    cells = score(scorer, instances, None, seed=42, chunk=3)
+    roster = Dataset(instances).roster("demo")
+    facts = contestant_facts(from_cells(Contestant("blind", scorer), cells, roster, tolerance=0.0), "short")
     assert facts["unscored"] == 8
     # 0 to 2 have no words; 3 to 7 have an odd token each, of which the first four find room among the five
     odd = {f"odd token {k} (api_key=[removed])": 1 for k in (3, 4, 5, 6)}

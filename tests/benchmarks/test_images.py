@@ -11,7 +11,8 @@ from PIL import Image
 
 from benchmarks import images
 from benchmarks.errors import InputError
-from benchmarks.images import ImageRef, content_digest, decode, exists, inside
+from benchmarks.images import ImageRef, content_digest, decode, exists
+from benchmarks.stores import inside
 
 
 def encode(image, kind="PNG", **options):

@@ -5,12 +5,14 @@ import itertools
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hydra import compose, initialize_config_module
 from hydra.errors import InstantiationException
 from hydra.utils import get_class, instantiate
 from omegaconf import OmegaConf
 
+from audits.statistics.outcomes import is_pairing, outcomes
 from benchmarks import sources
 from benchmarks.errors import InputError
 from benchmarks.preflight import preflight
@@ -18,13 +20,16 @@ from benchmarks.preflight import preflight
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
 NAMES = sorted(path.stem for path in (ROOT / "conf" / "benchmark").glob("*.yaml") if not path.name.startswith("_"))
-RUNNER = ("name", "missing", "limit")
+RUNNER = ("name", "missing", "limit", "fetch")
+USERS = ("table", "recorded")  # no release: a file of the user's
 RELEASES = Path(__file__).parent / "releases"
 # Released files that may lie beside the repository, for a further look at real rows.
 ROOTS = {
     "sugarcrepe": "sugar-crepe/data",
     "sugarcrepe_unrefined": "sugar-crepe/data_unrefined",
     "valse": "VALSE/data",
+    "cola": "COLA/data",
+    "winoground_style": "MCC225-Winoground-v3/data/curated",
 }
 
 
@@ -84,11 +89,59 @@ def test_the_card_is_complete(name):
     assert not set(card.expected) & {"all", "macro"}
     assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in card.files.values())
     assert not card.hub or card.revision
-    if name != "table":
+    assert all(address.startswith("https://") for address in card.addresses.values())
+    assert set(card.addresses) <= set(card.files)  # nothing is fetched that cannot be checked
+    if name not in USERS:
         assert card.homepage.startswith("https://")
         assert card.licence != "unknown"
-        assert card.expected
+        assert card.expected or any("not confirmed" in issue for issue in card.issues)
         assert card.issues
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_shared_images_need_says_the_key_to_set(name):
+    """An image root that several benchmarks share is set once, under `paths`; the message names its key."""
+    with initialize_config_module("conf", version_base=None):
+        conf = compose("run", [f"benchmark={name}"])
+    raw = str(OmegaConf.to_container(conf.benchmark, resolve=False))
+    card = sources.card(options(name)["card"])
+    for key in set(re.findall(r"\$\{paths\.(\w+)\}", raw)) - {"cache"}:
+        assert f"paths.{key}=" in card.how_to_get_images
+
+
+def chance_of(gold: np.ndarray, metric: str) -> float:
+    """Return chance recomputed from scratch: the share of orders of distinct scores in which the metric is right."""
+    images, captions = gold.shape
+    if (images, captions) == (2, 2) and metric != "accuracy":
+        right = [
+            order
+            for order in itertools.permutations(range(4))
+            if right_square(np.array(order).reshape(2, 2), gold, metric)
+        ]
+        return len(right) / 24
+    flat = gold.reshape(-1)
+    # Each positive by itself against all foils: it is the best of (foils + 1) equally often.
+    return 1 / (int((~flat).sum()) + 1)
+
+
+def right_square(scores: np.ndarray, gold: np.ndarray, metric: str) -> bool:
+    own = scores[gold]
+    text = all(scores[row, gold[row]] > scores[row, ~gold[row]] for row in (0, 1))
+    image = all(scores[gold[:, column], column] > scores[~gold[:, column], column] for column in (0, 1))
+    assert len(own) == 2
+    return {"i2t": text, "t2i": image, "group": text and image}[metric]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in USERS])
+def test_the_primary_metric_is_defined_and_its_chance_follows_from_the_shapes(name, tmp_path):
+    mine = build(name, *written(name, tmp_path))
+    metric = mine.card.primary
+    golds = [one.gold for one in itertools.islice(mine, 100)]
+    if metric != "accuracy" and not all(is_pairing(gold) for gold in golds):
+        pytest.fail(f"{metric} is not defined on every instance")
+    found = outcomes([np.zeros(gold.shape) for gold in golds], golds, sees={"text", "image"})
+    assert metric in found
+    np.testing.assert_allclose(found[metric].chance, [chance_of(gold, metric) for gold in golds])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,7 +154,7 @@ def test_what_it_cites_stands_in_the_bibliography(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_root_is_refused_with_a_next_step(name, tmp_path):
-    option = "path" if name == "table" else "root"
+    option = "path" if name in USERS else "root"
     with pytest.raises(InstantiationException) as caught:
         build(name, f"benchmark.{option}={tmp_path}/gone")
     cause = caught.value.__cause__
@@ -119,7 +172,7 @@ def check_instances(mine) -> None:
     assert mine.provenance.location
     for one in itertools.islice(mine, 200):
         assert one.subset in mine.card.expected or not mine.card.expected
-        assert all(isinstance(text, str) and text.strip() for text in one.captions)
+        assert one.captions == (None,) * len(one.captions) or all(text.strip() for text in one.captions)
         assert one.gold.any()
         assert not one.gold.all()
         assert set(one.candidates().__slots__) == {"id", "images", "captions", "query"}

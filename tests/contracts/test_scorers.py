@@ -10,12 +10,22 @@ from omegaconf import OmegaConf
 
 from baselines.engine import Engine
 from baselines.schema import IMAGE, TEXT, Scorer
+from baselines.text_form import in_form
 from benchmarks.images import ImageRef
 from benchmarks.schema import Candidates
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 # A small local stand-in for what a baseline would fetch or load for minutes.
-SMALL_MODELS = {"likelihood": "tiny_llama"}
+SMALL_MODELS = {
+    "likelihood": "tiny_llama",
+    "acceptability": "small_classifier",
+    "acceptability_mrpc": "small_classifier",
+    "acceptability_qqp": "small_classifier",
+    "plausibility": "small_vera",
+    "likelihood_flan_t5": "small_t5",
+}
+# They read no text, or none that matters.
+WITHOUT_TEXT_FORM = {"constant", "image_cues"}
 
 
 def leaves():
@@ -24,18 +34,25 @@ def leaves():
     return [path.stem for path in paths if path.stem[0] != "_" and "_target_" in OmegaConf.load(path)]
 
 
-@pytest.fixture(params=leaves())
+def named_forms():
+    """Every leaf as it is, and, where its YAML knows text forms, once more on normalised text."""
+    known = {name for name in leaves() if "text_form" in OmegaConf.load(CONF / "baseline" / f"{name}.yaml")}
+    return [(name, form) for name in leaves() for form in (None, "normalised") if form is None or name in known]
+
+
+@pytest.fixture(params=named_forms(), ids=lambda pair: ":".join(filter(None, pair)))
 def scorer(request, tmp_path):
-    name = request.param
+    name, form = request.param
     overrides = ["benchmark=table", f"baseline={name}", f"paths.cache={tmp_path}"]
     if name in SMALL_MODELS:
         overrides.append(f"baseline.{name}.model='{request.getfixturevalue(SMALL_MODELS[name])}'")
     with initialize_config_dir(str(CONF), version_base=None):
         config = compose("run", overrides=overrides)
-    made = instantiate(config.baseline[name])
+    leaf = {key: value for key, value in config.baseline[name].items() if key != "text_form"}
+    made = instantiate(leaf)
     if not isinstance(made, Scorer):
         pytest.skip(f"{name} is not a scorer of this kind")
-    return made
+    return made if form is None else in_form(made, form, f"baseline.{name}")
 
 
 BATCH = [
@@ -133,3 +150,8 @@ def test_every_yaml_with_a_class_goes_into_its_own_package():
     for name in leaves():
         first = (CONF / "baseline" / f"{name}.yaml").read_text(encoding="utf-8").splitlines()[0]
         assert first == f"# @package baseline.{name}"
+
+
+def test_every_text_baseline_declares_its_text_form_so_that_a_plain_override_works():
+    silent = {name for name in leaves() if "text_form" not in OmegaConf.load(CONF / "baseline" / f"{name}.yaml")}
+    assert silent == WITHOUT_TEXT_FORM

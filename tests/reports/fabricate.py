@@ -1,7 +1,11 @@
 """Make records and estimates for the tests of `reports`: every number is given or follows from a given one."""
 
 import copy
+import json
 import math
+from dataclasses import replace
+
+import pandas as pd
 
 from reports.schema import Estimate
 
@@ -130,3 +134,108 @@ def _pair_rows(scorer, subset, n, tag=""):
 
 def _fields(item):
     return {name: getattr(item, name) for name in Estimate.__slots__}
+
+
+CLIP = {"recorded:clip": [0.69, 0.77, 0.80, 0.91, 0.69, 0.64, 0.61, 0.77]}
+NGRAM = {"ngram:raw": [0.93, 0.95, 0.78, 0.79, 0.73, 0.74, 0.66, 0.85]}
+FAMILY = {"size": 312, "method": "step-down max-t", "alpha": 0.05, "what": "every baseline and model, on every subset"}
+
+
+def verdict(subset="all", level="compromised", **changes):
+    """Return what is concluded of one subset."""
+    base = {
+        **{"subset": subset, "level": level, "sentence": f"What was measured on {subset}.", "by": [f"{MODEL}:unnorm"]},
+        **{"smallest_visible": 0.031, "n": SUBSETS.get(subset, 7511), "n_clusters": 300},
+    }
+    return {**base, **changes}
+
+
+def contrasts(n_more=0):
+    """Return record and estimates of a run with a model, a trained baseline, verdicts and corrected p-values.
+
+    Args:
+        n_more: Further zero-shot contestants, of three columns each.
+    """
+    facts, rows = record(), estimates()
+    more = {f"cue{at}:c{column}": [0.5 + 0.01 * column] * 8 for at in range(n_more) for column in range(3)}
+    for kind, group in (("model", CLIP), ("trained", NGRAM), ("blind", more)):
+        for scorer, values in group.items():
+            owner, _, column = (scorer, "", "") if kind == "model" else scorer.rpartition(":")
+            own = facts["contestants"].setdefault(owner, contestant(kind, []))
+            own["columns"].append(column)
+            own["sees"] = ["text", "image"] if kind == "model" else ["text"]
+            rows += _by_subset(scorer, values)
+    rows = [row if row.subset == "macro" or not row.primary else replace(row, p=_corrected(row)) for row in rows]
+    levels = ["compromised", "compromised", "weakened", "trained-text warning", "compromised", "no shortcut found"]
+    concluded = [verdict(subset, level) for subset, level in zip(SUBSETS, [*levels, "undecided"], strict=True)]
+    facts |= {"verdicts": [*concluded, verdict()], "family": dict(FAMILY), "thresholds": {"compromised": 0.1}}
+    return facts, rows + _against(rows, facts)
+
+
+def _by_subset(scorer, values):
+    rows = [
+        estimate(scorer=scorer, subset=subset, value=value, n=n, n_clusters=n // 2)
+        for subset, n, value in zip(SUBSETS, SUBSETS.values(), values, strict=False)
+    ]
+    macro = estimate(scorer=scorer, subset="macro", value=sum(values[:7]) / 7, n=7511, n_clusters=3000)
+    return [*rows, macro, estimate(scorer=scorer, value=values[7], n=7511, n_clusters=3000)]
+
+
+def _corrected(row):
+    return 0.001 if abs(row.value - row.chance) >= 0.1 else 0.6
+
+
+def _against(rows, facts):
+    """Return excess by subset, and the split pooled: .05 above where a baseline is right, .1 below where wrong."""
+    by_key = {(row.scorer, row.subset): row for row in rows if row.primary}
+    blind = [(owner, column) for owner, own in facts["contestants"].items() for column in own["columns"]]
+    found = []
+    for owner, column in blind:
+        kind, scorer = facts["contestants"][owner]["kind"], f"{owner}:{column}"
+        for subset in [*SUBSETS, "macro", "all"] if kind != "model" and column else []:
+            model, other = by_key["recorded:clip", subset], by_key[scorer, subset]
+            gap = model.value - other.value
+            common = {"scorer": "recorded:clip", "against": scorer, "subset": subset, "n": other.n, "chance": math.nan}
+            span = {"value": gap, "low": gap - 0.02, "high": gap + 0.02, "p": 0.001 if abs(gap) > 0.1 else 0.6}
+            found.append(
+                estimate(metric="excess", **common, **(span if subset != "macro" else {**span, "p": math.nan}))
+            )
+            if subset == "all":
+                parts = {"easy": model.value + 0.05, "tie": model.value, "hard": model.value - 0.1}
+                found += [
+                    estimate(metric=f"accuracy_{part}", value=value, **{**common, "chance": 0.5})
+                    for part, value in parts.items()
+                ]
+                found.append(estimate(metric="easy_hard_gap", value=0.15, low=0.13, high=0.17, **common))
+    return found
+
+
+def tables(captions=(("a cup", "two cups"), ("a dog", "a cat")), subsets=("x", "y"), scorer="length:words:fewer"):
+    """Return the three tables of a run on pairs of captions: the scorer prefers what has fewer letters."""
+    ids = [f"{subset}:{at}" for at, subset in enumerate(subsets)]
+    instances = pd.DataFrame(
+        {
+            "instance": ids,
+            "subset": list(subsets),
+            "query": "",
+            "images": [json.dumps([f"{one}.jpg"]) for one in ids],
+            "captions": [json.dumps(list(pair)) for pair in captions],
+            "gold": json.dumps([[1, 0]]),
+        }
+    )
+    scores = [
+        (one, -1, at, scorer, -len(text))
+        for one, pair in zip(ids, captions, strict=True)
+        for at, text in enumerate(pair)
+    ]
+    outcomes = []
+    for one, (base, foil) in zip(ids, captions, strict=True):
+        kind = "win" if len(base) < len(foil) else "tie" if len(base) == len(foil) else "loss"
+        outcomes.append((one, scorer, "i2t", "", "image0", kind))
+    return {
+        "instances": instances,
+        "scores": pd.DataFrame(scores, columns=["instance", "image", "caption", "scorer", "score"]),
+        "outcomes": pd.DataFrame(
+            outcomes, columns=["instance", "scorer", "direction", "order", "comparison", "outcome"]
+        ),
+    }

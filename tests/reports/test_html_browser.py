@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from reports.cases import read_cases
 from reports.examples import Example
 from reports.html import render_html
+from reports.index import Index
+from reports.record import RunFolder
 from reports.schema import Finding
 from reports.view import build_view
 
@@ -115,10 +118,18 @@ PROBE = """<script>addEventListener('load', () => {
 def test_no_page_is_wider_than_its_screen(make, tmp_path, width, chart, scheme, ground):
     """Measure a page in a frame as wide as the screen, by a script that only this test puts into it."""
     preferred = f"--blink-settings=preferredColorScheme={1 if scheme == 'light' else 0}"
-    for name, facts in {"many": make.pairs(16), "few": (make.record(), make.estimates())}.items():
+    long = make.tables([("a word " * 40, "x" * 300), ("a dog", "a cat")], ["y" * 90, "z"])
+    with RunFolder.open(tmp_path / "run", "one") as opened:
+        opened.begin(make.record())
+        for name, table in long.items():
+            opened.table(name, table)
+        opened.finish(make.record(), make.estimates(), [])
+    cases = read_cases(tmp_path / "run", make.record(), Index(make.record(), make.estimates()), [])
+    views = {"many": make.pairs(16), "few": (make.record(), make.estimates()), "contrasts": make.contrasts(6)}
+    for name, facts in views.items():
         folder = tmp_path / name
         folder.mkdir()
-        page = render_html(build_view(*facts)).replace("default-src 'none'", "script-src 'unsafe-inline'")
+        page = render_html(build_view(*facts, cases=cases)).replace("default-src 'none'", "script-src 'unsafe-inline'")
         (folder / "page.html").write_text(page.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
         (folder / "frame.html").write_text(FRAME.replace("WIDTH", str(width)), encoding="utf-8")
         seen = BROWSER.visit(folder / "frame.html", folder / "profile", "--window-size=1500,950", preferred)

@@ -26,13 +26,14 @@ from reports.view import build_view
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
-VOID = {"meta", "link", "img"}
+VOID = {"meta", "link", "img", "input"}
 ADDRESSES = {"src", "href", "srcset", "action", "data", "poster", "xlink:href", "formaction", "background", "ping"}
 ALLOWED = {
     *("html", "head", "meta", "link", "title", "style", "body", "a", "header", "h1", "h2", "h3", "main", "section"),
     *("p", "div", "ul", "li", "nav", "figure", "figcaption", "table", "caption", "thead", "tbody", "tr", "th", "td"),
     *("code", "bdi", "strong", "b", "span", "dl", "dt", "dd", "footer", "article", "img"),
-    *("svg", "rect", "line", "text", "g", "path"),
+    *("svg", "rect", "line", "text", "g", "path", "details", "summary"),
+    *("form", "label", "select", "input", "button", "ol", "script"),  # of the instance browser
 }
 
 
@@ -59,7 +60,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.text.append(data)
 
     def all(self, *tags):
@@ -123,7 +124,7 @@ def test_nothing_is_loaded_and_nothing_can_run(make, hostile):
     ):
         document = render_html(view)
         page = Page(document)
-        assert {tag for tag, _, _ in page.elements} <= ALLOWED
+        assert {tag for tag, _, _ in page.elements} <= ALLOWED - {"script"}
         for _, attributes, _ in page.elements:
             for key, value in attributes.items():
                 assert not key.startswith("on")
@@ -148,7 +149,7 @@ def test_the_policy_names_the_one_style_sheet(make):
 
 
 def test_headings_ids_and_anchors(make):
-    for view in (sugarcrepe(make), build_view(*make.pairs(16))):
+    for view in (sugarcrepe(make), build_view(*make.pairs(16)), build_view(*make.contrasts(6))):
         page = Page(render_html(view))
         levels = [int(tag[1]) for tag, _, _ in page.elements if re.fullmatch("h[1-6]", tag)]
         assert levels[0] == 1
@@ -167,22 +168,31 @@ def rows_of(document):
     return [[Page(row).elements for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)] for table in tables]
 
 
+def widths_of(rows):
+    """Return how many columns each row fills, with those that cells of rows above reach down into."""
+    widths, reaching = [], []
+    for cells in rows:
+        own = [attributes for tag, attributes, depth in cells if tag in ("th", "td") and depth == 1]
+        reaching = [(left - 1, width) for left, width in reaching if left > 1]
+        widths.append(sum(int(one.get("colspan", 1)) for one in own) + sum(width for _, width in reaching))
+        reaching += [(int(one.get("rowspan", 1)), int(one.get("colspan", 1))) for one in own]
+    return widths
+
+
 def test_every_cell_of_every_table_has_headings(make):
-    for view in (sugarcrepe(make), build_view(*make.pairs(16)), build_view(*make.pairs(3))):
+    several = build_view(*make.contrasts(6)), build_view(*make.contrasts())
+    for view in (sugarcrepe(make), build_view(*make.pairs(16)), build_view(*make.pairs(3)), *several):
         document = render_html(view)
         tables = rows_of(document)
-        assert len(tables) == len(view.grids) == document.count("<caption>")
+        folded = [grid for grid in view.grids if grid.folded]
+        assert len(tables) == len(view.grids) + len(folded) == document.count("<caption>")
         for rows in tables:
             for cells in rows:
                 kinds = [(tag, attributes) for tag, attributes, depth in cells if tag in ("th", "td") and depth == 1]
                 assert all(attributes.get("scope") for tag, attributes in kinds if tag == "th")
                 assert any(tag == "th" for tag, _ in kinds)
-            widths = [
-                sum(int(attributes.get("colspan", 1)) for tag, attributes, depth in cells if tag in ("th", "td"))
-                for cells in rows
-            ]
-            second = widths[1] if any("rowspan" in attributes for _, attributes, _ in rows[0]) else 0
-            assert {width for place, width in enumerate(widths) if not (second and place == 1)} == {widths[0]}
+            widths = widths_of(rows)
+            assert set(widths) == {widths[0]}
 
 
 def test_tables_hold_what_the_other_pages_hold(make):
@@ -372,6 +382,8 @@ def test_contrast_is_enough_in_both_schemes(scheme):
     for ground in ("ground", "band", "code"):
         for text in ("ink", "quiet", "link"):
             assert contrast(colours[text], colours[ground]) >= 4.5
+        for level in ("grave", "weak", "diagnostic", "fine", "open"):
+            assert contrast(colours[level], colours[ground]) >= 4.5
         for mark in ("s0", "s1", "s2", "s3", "chance"):
             assert contrast(colours[mark], colours[ground]) >= 3
     assert contrast(colours["warn-ink"], colours["warn-ground"]) >= 4.5

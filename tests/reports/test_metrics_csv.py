@@ -12,7 +12,7 @@ from reports.schema import Estimate
 
 HEADER = (
     "benchmark,subset,tag,scorer,against,metric,value,low,high,n,n_clusters,ties,unscored,chance,method,seed,"
-    "primary,signature"
+    "primary,signature,p"
 )
 
 
@@ -33,7 +33,7 @@ def test_row_by_hand(tmp_path, make):
     write_metrics(tmp_path / "m.csv", [replace(item, primary=False)])
     # 0.1 + 0.2 is 0.30000000000000004 in full precision; undefined bounds are empty; a false flag is 0.
     expected = (
-        "sugarcrepe,all,,constant,,accuracy,0.30000000000000004,,1.0,3,2,1,0,,cluster bootstrap (B=10000),-1,0,sig"
+        "sugarcrepe,all,,constant,,accuracy,0.30000000000000004,,1.0,3,2,1,0,,cluster bootstrap (B=10000),-1,0,sig,"
     )
     assert (tmp_path / "m.csv").read_text(encoding="utf-8").splitlines()[1] == expected
 

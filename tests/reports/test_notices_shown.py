@@ -1,8 +1,10 @@
 import pytest
 
+from reports.html import render_html
 from reports.markdown import render_markdown
 from reports.notes import BANNER
-from reports.record import RunFolder, read
+from reports.noticed import finding_lines
+from reports.record import RunFolder, read, render_again, view_of
 from reports.schema import Finding
 from reports.text import plain
 from reports.view import build_view
@@ -38,6 +40,8 @@ def test_the_sample_is_still_named_after_reading_back(tmp_path, make):
 def test_a_page_is_the_same_before_and_after_reading_back(tmp_path, make):
     with RunFolder.open(tmp_path, make.record()["config_digest"]) as folder:
         folder.begin(make.record())
+        for name, table in make.tables().items():
+            folder.table(name, table)
         folder.finish(make.record(), make.estimates(), [])
     assert (tmp_path / "report.md").read_text(encoding="utf-8") == render_markdown(
         build_view(make.record(), make.estimates())
@@ -108,12 +112,54 @@ def test_findings_come_with_the_worst_first_and_where_to_look(make, show):
         Finding("k", "warning", "Large.", "swap", tuple(f"i{n}" for n in range(9))),
     ]
     view = build_view(make.record(), make.estimates(), findings)
-    assert [plain(item) for item in view.findings] == [
+    assert [plain(item) for item in finding_lines(view.findings, 3)] == [
         "warning swap: Large. Look at i0, i1, i2, i3, i4 and 4 more.",
         "info Small.",
     ]
     assert "Findings" in show(view)
     assert "## Findings" in render_markdown(view)
+
+
+def test_many_findings_of_one_kind_are_counted_on_text_pages_and_folded_in_the_page(make, show):
+    findings = [Finding("token", "notice", f"Word {at}.", "", (f"i{at}",), {"z": 2.5, "n": at}) for at in range(13)]
+    view = build_view(make.record(), make.estimates(), findings)
+    assert [plain(item) for item in finding_lines(view.findings, 2)] == [
+        "notice Word 0. Look at i0.",
+        "notice Word 1. Look at i1.",
+        "notice token: 11 more of this kind: see report.html and findings.json.",
+    ]
+    assert "Word 2." in show(view)
+    assert "Word 3." not in show(view)
+    page = render_html(view)
+    assert all(f"Word {at}." in page for at in range(13))
+    assert "<summary>10 more</summary>" in page
+    assert "<dt>z</dt><dd>2.5</dd>" in page
+
+
+@pytest.mark.parametrize("name", ["instances", "scores", "outcomes"])
+def test_a_missing_or_cut_table_is_said_on_every_page_and_is_no_fault(tmp_path, make, name, show):
+    with RunFolder.open(tmp_path / "out", "one") as folder:
+        folder.begin(make.record())
+        for one, table in make.tables().items():
+            folder.table(one, table)
+        folder.finish(make.record(), make.estimates(), [])
+    path = tmp_path / "out" / f"{name}.parquet"
+    whole = path.read_bytes()
+    for damage, said in ((whole[: len(whole) // 2], "cannot be read"), (b"", "cannot be read"), (None, "is missing")):
+        path.unlink(missing_ok=True)
+        if damage is not None:
+            path.write_bytes(damage)
+        run = render_again(tmp_path / "out")
+        assert any(f"{name}.parquet {said}" in plain(notice) for notice in view_of(run).notices)
+        assert f"{name}.parquet {said}" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8").replace(
+            "\\", ""
+        )
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        assert "No instances can be shown." in page
+        assert "<script" not in page
+        assert f"{name}.parquet" in show(view_of(run))
+    path.write_bytes(whole)
+    assert view_of(render_again(tmp_path / "out")).notices == ()
 
 
 def test_source_cost_and_set_up_are_shown_on_every_page(make, show):

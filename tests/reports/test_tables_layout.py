@@ -82,7 +82,7 @@ def test_undefined_values_are_a_dash_never_a_zero(make):
 def test_a_measure_that_is_no_proportion_is_no_percentage(make):
     rows = [make.estimate(scorer="length:words:fewer", metric="lik_diff", value=-12.345, low=-13.0, high=-11.0)]
     rows += [make.estimate(scorer="length:words:fewer", value=0.9)]
-    grid = grid_of(build_view(make.record(), rows), "All instances")
+    grid = grid_of(build_view(make.record(), rows), "Further measures")
     assert cell(grid, "length:words:fewer", "Lik-Diff (nats)") == "-12.35 [-13.00, -11.00]"  # stored as -12.34500...06
 
 

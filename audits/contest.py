@@ -1,0 +1,85 @@
+"""Let every contestant of a run measure the same instances."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from audits import crossfit
+from audits.dataset import Dataset, Roster
+from audits.jobs import FOREIGN
+from audits.load import Contestant
+from audits.measured import Measured, from_cells, from_recalled
+from audits.models.schema import Recorded
+from audits.scoring import score
+from baselines.engine import Engine
+from baselines.schema import CrossFitted, Scorer
+from reports.progress import ConsoleProgress
+
+OURS = ("audits", "baselines")
+Way = Callable[[Contestant, Dataset, Roster, Engine, Mapping[str, Any]], Measured]
+
+
+def measure(
+    panel: Sequence[Contestant], dataset: Dataset, roster: Roster, values: Mapping[str, Any]
+) -> Iterator[Measured]:
+    """Yield what each contestant measured, in the order of the panel.
+
+    Args:
+        panel: The contestants.
+        dataset: The instances.
+        roster: What statistics need of them.
+        values: The configuration of the run.
+    """
+    cache = Path(values["paths"]["cache"]) / "scores.sqlite"
+    for one in panel:
+        with Engine(cache, ConsoleProgress()) as engine, _named(one):
+            yield _way(one)(one, dataset, roster, engine, values)
+
+
+def _way(contestant: Contestant) -> Way:
+    """Return how a contestant of this kind is asked."""
+    if isinstance(contestant.scorer, Recorded):
+        return _recorded
+    return crossfit.measure if isinstance(contestant.scorer, CrossFitted) else _scored
+
+
+def _scored(
+    contestant: Contestant, dataset: Dataset, roster: Roster, engine: Engine, values: Mapping[str, Any]
+) -> Measured:
+    scorer = contestant.scorer
+    if not isinstance(scorer, Scorer):
+        raise TypeError(f"{scorer.name} is no scorer")
+    cells = score(scorer, dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
+    counts = tuple(engine.counts.values())
+    return from_cells(contestant, cells, roster, tolerance=values["statistics"]["tie_tolerance"], counts=counts)
+
+
+def _recorded(
+    contestant: Contestant, dataset: Dataset, roster: Roster, engine: Engine, values: Mapping[str, Any]
+) -> Measured:
+    """Take what somebody else recorded; nothing is computed, so the engine has nothing to do."""
+    scorer = contestant.scorer
+    if not isinstance(scorer, Recorded):
+        raise TypeError(f"{scorer.name} is not recorded")
+    started = time.perf_counter()
+    recalled = scorer.recall(dataset)
+    seconds = time.perf_counter() - started
+    tolerance = values["statistics"]["tie_tolerance"]
+    return from_recalled(contestant, recalled, roster, tolerance=tolerance, seconds=seconds)
+
+
+@contextmanager
+def _named(contestant: Contestant) -> Iterator[None]:
+    """Let a fault say in which contestant it happened."""
+    try:
+        yield
+    except Exception as error:
+        kind = type(contestant.scorer)
+        error.add_note(f"while scoring with {contestant.scorer.name} ({kind.__module__}.{kind.__qualname__})")
+        if kind.__module__.partition(".")[0] not in OURS:
+            error.add_note(FOREIGN)
+        raise

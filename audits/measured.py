@@ -1,0 +1,103 @@
+"""What a contestant measured over the instances of a run, whatever kind of contestant it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from audits.dataset import Roster
+from audits.load import Contestant
+from audits.models.schema import Recalled
+from audits.scoring import Cells
+from audits.statistics.comparisons import comparisons
+from audits.statistics.outcomes import Outcome, outcomes
+from baselines.engine import Counts
+from reports.schema import Finding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Hold what one contestant measured.
+
+    Attributes:
+        contestant: Who.
+        outcomes: Outcomes by full column name (`likelihood:SmolLM2-135M-Instruct:norm`) and metric, arrays [n].
+        comparisons: The long form, as `statistics.comparisons` gives it, with `scorer` as its second column.
+        cells: The scores, or None where only outcomes are known.
+        seconds: Time it took.
+        counts: What the engine counted.
+        reasons: Reason by instance position for what is unscored, where there are no cells to hold it.
+        facts: What a reader should know of how it went, by name.
+        findings: What was noticed on the way.
+    """
+
+    contestant: Contestant
+    outcomes: Mapping[str, Mapping[str, Outcome]]
+    comparisons: pd.DataFrame
+    cells: Cells | None
+    seconds: float
+    counts: tuple[Counts, ...] = ()
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    facts: Mapping[str, str | int] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+def from_cells(
+    contestant: Contestant, cells: Cells, roster: Roster, *, tolerance: float, counts: tuple[Counts, ...] = ()
+) -> Measured:
+    """Decide the comparisons of a contestant that gave scores.
+
+    Args:
+        contestant: Who.
+        cells: Its scores.
+        roster: The instances.
+        tolerance: Scores that differ by no more are tied; a contestant may ask for a larger one.
+        counts: What the engine counted for it.
+    """
+    scorer = contestant.scorer
+    tolerance = max(tolerance, float(getattr(scorer, "tolerance", 0.0)))
+    found: dict[str, Mapping[str, Outcome]] = {}
+    tables = []
+    for column in scorer.columns:
+        grids = cells.grids(column, roster.shapes)
+        name = contestant.full_name(column)
+        found[name] = outcomes(grids, roster.golds, sees=scorer.sees, tolerance=tolerance)
+        table = comparisons(grids, roster.golds, sees=scorer.sees, tolerance=tolerance)
+        table.insert(1, "scorer", name)
+        tables.append(table)
+    facts = dict(getattr(scorer, "facts", {}))
+    return Measured(contestant, found, pd.concat(tables, ignore_index=True), cells, cells.seconds, counts, facts=facts)
+
+
+def from_recalled(
+    contestant: Contestant, recalled: Recalled, roster: Roster, *, tolerance: float, seconds: float
+) -> Measured:
+    """Return what is recorded of a contestant: decided from scores where there are scores, as it stands where not.
+
+    Args:
+        contestant: Who.
+        recalled: What is recorded.
+        roster: The instances.
+        tolerance: Scores that differ by no more are tied.
+        seconds: Time it took to read it.
+    """
+    name = contestant.full_name("")
+    if recalled.cells is not None:
+        decided = from_cells(contestant, recalled.cells, roster, tolerance=tolerance)
+        return replace(decided, seconds=seconds, facts=recalled.facts, findings=recalled.findings)
+    if recalled.comparisons is None:
+        raise TypeError(f"{name} recalls neither scores nor comparisons")
+    table = recalled.comparisons.copy()
+    table.insert(1, "scorer", name)
+    return Measured(
+        contestant,
+        {name: recalled.outcomes},
+        table,
+        None,
+        seconds,
+        reasons=recalled.reasons,
+        facts=recalled.facts,
+        findings=recalled.findings,
+    )

@@ -1,0 +1,1 @@
+"""Models under audit: contestants that are shown both sides."""

@@ -1,0 +1,144 @@
+"""What a reader should know of a recorded run: how it was read and joined, and what of it is missing or unreadable."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from audits.models.recorded.joining import Joined, Target
+from audits.models.recorded.picks import Pick
+from audits.models.recorded.taken import Values
+from audits.models.recorded.values import flags
+from audits.statistics.outcomes import Outcome
+from benchmarks.recordings.entries import Recording
+from benchmarks.recordings.rows import Order
+from reports.schema import Finding
+
+SHOWN = 20
+STATES = ("answered", "unparsed", "empty", "failed")
+Picks = Mapping[int, Mapping[Order, Pick]]
+
+
+class Told(NamedTuple):
+    """Hold what is said of one run."""
+
+    name: str
+    recording: Recording
+    joined: Joined
+    targets: Sequence[Target]
+
+    def facts(self, values: Values[Any]) -> dict[str, str | int]:
+        """Return how the files were read and joined, and what is missing."""
+        rows, without = len(self.recording.entries), self._without()
+        found: dict[str, str | int] = {
+            "read as": self.recording.told,
+            "joined": self.joined.way,
+            "rows": rows,
+            "rows without an instance": rows - self.joined.found,
+            "instances without a row": len(without),
+        }
+        if values.repeated:
+            found["rows that repeat another"] = values.repeated
+        if values.conflicts:
+            found["instances with conflicting rows"] = len(values.conflicts)
+        if own := self._own_flags():
+            found["right by the file's own flags"] = own
+        if self.recording.ignored:
+            found["not rows"] = ", ".join(self.recording.ignored[:5])
+        return found
+
+    def unmatched(self, values: Values[Any]) -> list[Finding]:
+        """Return what is unmatched on either side, and what conflicts."""
+        rows = [
+            str(entry.spot.row) if len(self.recording.files) == 1 else f"{entry.spot.path.name}, {entry.spot.row}"
+            for entry, place in zip(self.recording.entries, self.joined.place.tolist(), strict=True)
+            if place < 0
+        ]
+        without, total = self._without(), len(self.recording.entries)
+        found = []
+        if rows or without:
+            why = "; ".join(f"{count:,}: {reason}" for reason, count in self.joined.lost.items())
+            found.append(
+                Finding(
+                    "recorded_unmatched",
+                    "notice",
+                    f"{self.name}: {len(rows):,} of {total:,} rows are about no instance of this run"
+                    f"{f' ({why})' if why else ''}, and "
+                    f"{len(without):,} of {len(self.targets):,} instances have no row.",
+                    instances=tuple(self.targets[place].id for place in without[:SHOWN]),
+                    values={
+                        "rows": total,
+                        "rows_without_instance": len(rows),
+                        "instances_without_row": len(without),
+                        "first_rows_without_instance": ", ".join(rows[:SHOWN]),
+                    },
+                )
+            )
+        if values.conflicts:
+            found.append(
+                Finding(
+                    "recorded_conflicts",
+                    "warning",
+                    f"{self.name}: {len(values.conflicts):,} instances have rows that differ; they are unscored.",
+                    instances=tuple(self.targets[place].id for place in values.conflicts[:SHOWN]),
+                    values={"instances": len(values.conflicts)},
+                )
+            )
+        return found
+
+    def unanswered(self, picks: Picks, outcomes: Mapping[str, Outcome]) -> list[Finding]:
+        """Return what became of the questions that were asked, if not all were answered."""
+        counts = states(picks)
+        asked = sum(counts.values())
+        if asked == counts.get("answered", 0):
+            return []
+        wrong, right = (_mean(outcomes.get(name)) for name in ("accuracy_if_wrong", "accuracy_if_right"))
+        lost = [place for place, by_order in picks.items() if any(one.state != "answered" for one in by_order.values())]
+        told = ", ".join(f"{counts[state]:,} {state}" for state in STATES[1:] if counts.get(state))
+        return [
+            Finding(
+                "recorded_unanswered",
+                "notice",
+                f"{self.name}: {counts.get('answered', 0):,} of {asked:,} questions have a readable answer ({told}); "
+                f"accuracy over everything asked lies between {100 * wrong:.1f} % if the others were wrong and "
+                f"{100 * right:.1f} % if they were right.",
+                instances=tuple(self.targets[place].id for place in sorted(lost)[:SHOWN]),
+                values={
+                    **{state: counts.get(state, 0) for state in STATES},
+                    "asked": asked,
+                    "coverage": counts.get("answered", 0) / asked,
+                    "accuracy_if_wrong": wrong,
+                    "accuracy_if_right": right,
+                },
+            )
+        ]
+
+    def _own_flags(self) -> str:
+        """Return how many rows of answers the file itself counts as right: it may count unreadable ones as wrong."""
+        roles = self.recording.roles
+        if roles.layout != "answers" or "correct" not in roles.by_role:
+            return ""
+        counts: dict[str, Counter[bool]] = {}
+        for entry in self.recording.entries:
+            right = flags(entry, roles, ["correct"])["correct"]
+            counts.setdefault(entry.order, Counter())[right is True] += 1
+        told = ((f"{order}: " if order else "", found) for order, found in sorted(counts.items()))
+        return ", ".join(f"{order}{found[True]} of {found.total()}" for order, found in told)
+
+    def _without(self) -> list[int]:
+        """Return the positions of the instances that no row is about."""
+        found = set(self.joined.place.tolist())
+        return [place for place in range(len(self.targets)) if place not in found]
+
+
+def states(picks: Picks) -> dict[str, int]:
+    """Return the number of questions by what became of them; empty if nothing was asked."""
+    counts: Counter[str] = Counter(one.state for by_order in picks.values() for one in by_order.values())
+    return {state: counts[state] for state in STATES} if counts else {}
+
+
+def _mean(outcome: Outcome | None) -> float:
+    return float(np.nanmean(outcome.credit)) if outcome is not None else float("nan")

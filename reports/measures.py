@@ -1,0 +1,107 @@
+"""Know what each metric is called and counted in, and how one estimate is written."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+from reports.schema import Estimate
+from reports.text import bounds, decimal, percent, signed
+
+Unit = Literal["%", "points", ""]
+Role = Literal["main", "orders", "other", "pair"]
+ACCURACIES = ("accuracy", "accuracy_all", "accuracy_any", "accuracy_mean")
+
+
+class Measure(NamedTuple):
+    """Say what a metric is called, what it is counted in, and in which tables it stands.
+
+    Attributes:
+        title: As tables show it.
+        unit: `%`, `points` (a difference of proportions), or empty for a number that is not a proportion.
+        fixed: Value that follows from seeing one side alone, if there is one.
+        role: `main` has tables of its own, `orders` belongs to answers in both option orders, `pair` compares two
+            contestants, `other` stands in one table beside the main ones.
+    """
+
+    title: str
+    unit: Unit = "%"
+    fixed: float | None = None
+    role: Role = "main"
+
+
+MEASURES = {
+    "accuracy": Measure("accuracy"),
+    "accuracy_all": Measure("accuracy (all positives)"),
+    "accuracy_any": Measure("accuracy (any positive)"),
+    "accuracy_mean": Measure("accuracy (mean over positives)"),
+    "caption_preference": Measure("caption preference"),
+    "image_preference": Measure("image preference"),
+    "i2t_base": Measure("I2T at the base image"),
+    "i2t_foil": Measure("I2T at the foil image"),
+    "t2i_base": Measure("T2I at the base caption"),
+    "t2i_foil": Measure("T2I at the foil caption"),
+    "i2t": Measure("I2T", fixed=0.0),
+    "t2i": Measure("T2I", fixed=0.0),
+    "group": Measure("Group", fixed=0.0),
+    "group_match": Measure("GroupMatch", fixed=0.5),
+    "i2t_consistent": Measure("I2T consistent", fixed=0.0),
+    "t2i_consistent": Measure("T2I consistent", fixed=0.0),
+    "group_consistent": Measure("Group consistent", fixed=0.0),
+    "accuracy_consistent": Measure("right in both orders", role="orders"),
+    "flip_rate": Measure("answer flips", role="orders"),
+    "first_option_share": Measure("first option chosen", role="orders"),
+    "accuracy_first": Measure("accuracy, positive first", role="orders"),
+    "accuracy_second": Measure("accuracy, positive second", role="orders"),
+    "accuracy_if_wrong": Measure("accuracy if all unscored were wrong", role="other"),
+    "accuracy_if_right": Measure("accuracy if all unscored were right", role="other"),
+    "lik_diff": Measure("Lik-Diff (nats)", "", role="other"),
+    "sensitivity": Measure("sensitivity (d)", "", role="other"),
+    "subset_std": Measure("std of the subsets", "points", role="other"),
+    "format_bias": Measure("format bias", "points", role="pair"),
+    "smallest_visible": Measure("smallest visible distance from chance", "points", role="other"),
+    "equivalence_bound": Measure("within this distance of chance", "points", role="other"),
+    "excess": Measure("excess", "points", role="pair"),
+    "accuracy_easy": Measure("where it is right", role="pair"),
+    "accuracy_tie": Measure("where it ties", role="pair"),
+    "accuracy_hard": Measure("where it is wrong", role="pair"),
+    "easy_hard_gap": Measure("gap right - wrong", "points", role="pair"),
+    "easy_hard_gap_base": Measure("gap at the base image", "points", role="pair"),
+    "easy_hard_gap_foil": Measure("gap at the foil image", "points", role="pair"),
+}
+
+
+def measure(metric: str) -> Measure:
+    """Return what is known of a metric; an unknown one is a proportion, as the contract of `Estimate` says."""
+    if metric in MEASURES:
+        return MEASURES[metric]
+    return Measure(metric.replace("_", " "))
+
+
+def value_text(estimate: Estimate) -> str:
+    """Return an estimate's value in its unit, without the unit's sign."""
+    return _shown(estimate, estimate.value)
+
+
+def interval_text(estimate: Estimate) -> str:
+    """Return an estimate's interval in its unit."""
+    return bounds(_shown(estimate, estimate.low), _shown(estimate, estimate.high))
+
+
+def _shown(estimate: Estimate, value: float) -> str:
+    """Return a number in the unit of an estimate; a difference has its sign."""
+    known = measure(estimate.metric)
+    if not known.unit:
+        return decimal(value)
+    return signed(value) if known.unit == "points" and known.role == "pair" else percent(value)
+
+
+def excludes_chance(estimate: Estimate) -> bool:
+    """Return whether the interval lies on one side of chance; an undefined one never does."""
+    return estimate.low > estimate.chance or estimate.high < estimate.chance
+
+
+def distance(estimate: Estimate) -> float:
+    """Return how far the value lies from chance, 0 where either is undefined."""
+    gap = abs(estimate.value - estimate.chance)
+    return 0.0 if math.isnan(gap) else gap

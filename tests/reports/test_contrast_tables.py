@@ -1,0 +1,202 @@
+"""Tables and charts that set models against baselines: blocks apart, marks after correction, nothing leaks."""
+
+import re
+
+import pytest
+from rich.cells import cell_len
+
+from reports.charts import ALL
+from reports.figures import WIDE, lay_out
+from reports.html import render_html
+from reports.index import Index
+from reports.markdown import render_markdown
+from reports.tabular import behind, opened
+from reports.versus import versus_charts
+from reports.view import build_view
+
+
+def grid_of(view, start):
+    (found,) = [grid for grid in view.grids if grid.title.startswith(start)]
+    return found
+
+
+def cell(grid, row, column):
+    return grid.cells[[head.full for head in grid.rows].index(row)][[head.label for head in grid.columns].index(column)]
+
+
+def test_three_blocks_models_first(make):
+    grid = grid_of(build_view(*make.contrasts()), "By subset: accuracy")
+    sections = list(dict.fromkeys(head.section for head in grid.rows if not head.foot))
+    assert sections == ["models under audit", "zero-shot blind baselines", "baselines trained on the benchmark"]
+    assert grid.rows[0].full == "recorded:clip"
+    assert [head.label for head in grid.columns] == [*make.SUBSETS, "macro", "all"]
+    # p = .001 where a value is 10 points from chance or more, as .69 of add_att is; macro is in no family
+    assert cell(grid, "recorded:clip", "add_att").endswith("] *")
+    assert cell(grid, "recorded:clip", "macro").endswith("]")
+    assert cell(grid, "length:words:fewer", "swap_obj").endswith("]")
+    assert cell(grid, "chance", "add_att") == "50"
+
+
+def test_one_kind_of_contestant_has_no_block_headings(make):
+    grid = grid_of(build_view(make.record(), make.estimates()), "By subset: accuracy")
+    assert {head.section for head in grid.rows} == {""}
+
+
+def test_excess_by_hand_zero_shot_and_trained_apart(make):
+    grid = grid_of(build_view(*make.contrasts()), "Excess of recorded:clip")
+    # .69 - .962 = -.272, .69 - .93 = -.24 in add_att; interval 2 points to each side; p = .001 beyond 10 points
+    assert cell(grid, "likelihood:SmolLM2-135M-Instruct:unnorm", "add_att") == "-27.2 [-29.2, -25.2] *"
+    assert cell(grid, "ngram:raw", "add_att") == "-24.0 [-26.0, -22.0] *"
+    # .80 - .78 = .02 in replace_att
+    assert cell(grid, "ngram:raw", "replace_att") == "+2.0 [0.0, +4.0]"
+    assert {head.full: head.section for head in grid.rows}["ngram:raw"] == "baselines trained on the benchmark"
+    assert "recorded:clip" not in [head.full for head in grid.rows]
+    assert any("differs from 0 after correction" in note for note in grid.notes)
+    assert any("not thereby blind" in note for note in grid.notes)
+
+
+def test_the_split_says_associated_and_no_more(make):
+    view = build_view(*make.contrasts())
+    grid = grid_of(view, "recorded:clip where each baseline")
+    assert [head.label for head in grid.columns] == [
+        *("where it is right %", "where it ties %", "where it is wrong %", "gap right - wrong points"),
+    ]
+    # .77 + .05, .77, .77 - .1 and .15
+    row = grid.cells[[head.full for head in grid.rows].index("ngram:raw")]
+    assert [text.split(" ")[0] for text in row] == ["82.0", "77.0", "67.0", "+15.0"]
+    assert "associated with" in grid.notes[0]
+    assert "shortcut" not in " ".join(grid.notes)
+
+
+def test_comparisons_do_not_leak_into_tables_of_single_contestants(make):
+    record, rows = make.contrasts()
+    index = Index(record, rows)
+    assert not {"excess", "accuracy_easy", "easy_hard_gap"} & set(index.metrics)
+    alone = build_view(record, [row for row in rows if not row.against])
+    kept = {grid.title: grid for grid in build_view(record, rows).grids}
+    for grid in alone.grids:
+        assert kept[grid.title] == grid
+
+
+def test_accuracy_of_another_kind_is_not_the_headline(make):
+    record = make.record(contestants={"recorded:x": make.contestant("model")})
+    rows = [make.estimate(scorer="recorded:x", metric=m) for m in ("accuracy_if_wrong", "accuracy_consistent", "group")]
+    index = Index(record, rows)
+    assert index.headline(index.contestants[0]) == "group"
+
+
+def test_answers_in_both_orders_have_a_table_by_subset(make):
+    record = make.record(contestants={"recorded:gpt": make.contestant("model")})
+    values = {"accuracy": 0.9, "accuracy_consistent": 0.85, "flip_rate": 0.1, "first_option_share": 0.45}
+    rows = [
+        make.estimate(scorer="recorded:gpt", metric=metric, value=value, subset=subset, n=400)
+        for subset in ("a", "all")
+        for metric, value in values.items()
+    ]
+    view = build_view(record, rows)
+    grid = grid_of(view, "Both option orders: recorded:gpt")
+    assert [head.label for head in grid.rows] == ["a", "all"]
+    assert [head.label for head in grid.columns] == [
+        *("accuracy %, both orders", "right in both orders %", "answer flips %", "first option chosen %"),
+    ]
+    # .45 +- 1.96 sqrt(.45 x .55 / 400) = .45 +- .0488
+    assert grid.cells[1] == ("90.0 [87.1, 92.9]", "85.0 [81.5, 88.5]", "10.0 [7.1, 12.9]", "45.0 [40.1, 49.9]")
+    assert [one.title for one in view.grids if "flip" in one.title] == []
+    assert [head.label for head in grid_of(view, "All instances").columns] == ["accuracy %", "ties"]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_many_columns_fold_and_none_is_lost(make, show, width):
+    view = build_view(*make.contrasts(n_more=6))
+    grid = grid_of(view, "By subset: accuracy")
+    # 1 model, length 2 (two are repetitions), likelihood 2, 6 x 3 cues, ngram 1: 24 rows; of the 8 zero-shot
+    # contestants one column each stays open, so 22 - 8 = 14 are folded
+    assert len([head for head in grid.rows if not head.foot]) == 24
+    assert len(grid.folded) == 14
+    shown, hidden = opened(grid), behind(grid)
+    names = [head.full for head in (*shown.rows, *hidden.rows) if not head.foot]
+    assert sorted(names) == sorted(head.full for head in grid.rows if not head.foot)
+    assert "length:characters:fewer" in [head.full for head in shown.rows]  # 71.2 is farther than 67.4
+    assert "cue0:c2" in [head.full for head in shown.rows]  # 52 is farther than 50 and 51
+    assert any("chosen on these data" in note and "14 rows" in note for note in grid.notes)
+    text = show(view, width)
+    assert max(cell_len(line) for line in text.splitlines()) <= width
+    page, markdown = render_html(view), render_markdown(view)
+    for part in (*shown.cells, *hidden.cells):
+        assert all(value in markdown for value in part)
+    assert page.count("The other columns of the baselines") == len([one for one in view.grids if one.folded])
+    assert "the other columns" in markdown
+
+
+def test_few_columns_are_not_folded(make):
+    assert not any(grid.folded for grid in build_view(*make.contrasts()).grids)
+
+
+def test_the_best_baseline_is_picked_by_row_and_named_as_a_description(make):
+    record, rows = make.contrasts()
+    against, split = versus_charts(record, Index(record, rows))
+    assert [series.label for series in against.series] == [
+        "recorded:clip",
+        "Best zero-shot blind baseline of each row",
+        "Best baseline trained on the benchmark, of each row",
+    ]
+    by_label = {row.label: row for row in against.rows}
+    # add_att: fewer words .9913; replace_obj: the other direction, more words, 1 - .4437 = .5563; swap_obj: norm .588
+    # and unnorm .600
+    best = {name: by_label[name].points[1] for name in ("add_att", "replace_obj", "swap_obj", ALL)}
+    assert {name: point.scorer for name, point in best.items()} == {
+        "add_att": "length:words:fewer",
+        "replace_obj": "length:words:more",
+        "swap_obj": "likelihood:SmolLM2-135M-Instruct:unnorm",
+        ALL: "length:characters:fewer",
+    }
+    assert by_label["add_att"].details == ("length:words:fewer", "ngram:raw")
+    assert "a description" in " ".join(against.notes)
+    assert [row.points[0].value for row in split.rows] == pytest.approx([0.82] * 3)
+    assert all(row.details == ("gap +15.0 [+13.0, +17.0]",) for row in split.rows)
+    assert [row.label for row in split.rows] == ["length:characters:fewer", f"{make.MODEL}:unnorm", "ngram:raw"]
+
+
+def test_marks_of_the_model_chart_stand_where_their_numbers_say(make):
+    chart = build_view(*make.contrasts()).charts[0]
+    assert chart.key == "models-1"
+    layout = lay_out(chart, WIDE)
+    drawn = [mark for mark in layout.marks if mark.estimate]
+    assert len(drawn) == 3 * 8
+    for mark in drawn:
+        share = (mark.estimate.value - chart.low) / (chart.high - chart.low)
+        assert mark.x == pytest.approx(WIDE.left + share * (WIDE.right - WIDE.left))
+        assert mark.filled == (mark.estimate.p <= 0.05)
+    # A baseline keeps colour and shape however many models stand beside it.
+    assert {mark.series for mark in drawn} == {0, 2, 3}
+    tops = [label.y for label in layout.labels if label.anchor == "end" and label.x < WIDE.left]
+    assert tops == sorted(tops)
+
+
+def test_no_model_or_no_baseline_no_chart_of_both(make):
+    record, rows = make.contrasts()
+    index = Index(record, [row for row in rows if not row.scorer.startswith("recorded")])
+    assert versus_charts(record, index) == ()
+    index = Index(record, [row for row in rows if row.scorer.startswith("recorded")])
+    assert versus_charts(record, index) == ()
+
+
+def test_strict_combinations_do_not_stand_beside_single_decisions(make):
+    view = build_view(*make.pairs())
+    assert not [chart for chart in view.charts if chart.key.startswith("models")]
+    facts, rows = make.pairs(3)
+    rows += [
+        make.estimate(scorer="clip-b32", metric="i2t_base", value=0.8, subset=place)
+        for place in ("add_person", "modify_cardinality", "swap_relation", "all")
+    ]
+    view = build_view(facts, rows)
+    assert view.charts[0].axis == "I2T at the base image % or caption preference %"
+    assert grid_of(view, "By subset: I2T at the base image % or caption preference %").rows[0].full == "clip-b32"
+
+
+def test_every_table_of_the_page_has_its_cells(make):
+    view = build_view(*make.contrasts(n_more=6))
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", render_html(view)))
+    for grid in view.grids:
+        for row in grid.cells:
+            assert all(part in text for part in row)
