@@ -16,8 +16,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from baselines.language.heap import Arena
 from baselines.language.packing import Tree
-from baselines.language.rounding import Matrix, multiply
+from baselines.language.rounding import Matrix, Way, multiply
 
 FAMILY = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"})
 RUN = 64  # nodes whose keys are gathered together
@@ -43,6 +44,11 @@ class Layer(NamedTuple):
     between: torch.Tensor
     gates: Matrix
     down: Matrix
+
+    def shortened(self, arena: Arena) -> Layer:
+        """Return the same with weights in bf16 beside those in fp32."""
+        qkv, out, gates, down = (_shortened(part, arena) for part in (self.qkv, self.out, self.gates, self.down))
+        return self._replace(qkv=qkv, out=out, gates=gates, down=down)
 
 
 class Seen(NamedTuple):
@@ -78,52 +84,47 @@ class Llama:
 
     Args:
         model: A model for which `is_of_the_family` holds.
+        arena: Where the weights are to lie.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, arena: Arena) -> None:
         config = model.config
         self._base = model.model
         self._queries, self._keys = config.num_attention_heads, config.num_key_value_heads
         self._width = self._base.layers[0].self_attn.head_dim
         self._epsilon = float(config.rms_norm_eps)
-        self._layers = [_moved(layer) for layer in self._base.layers]
+        self._layers = [_moved(layer, arena) for layer in self._base.layers]
 
     @property
     def matrices(self) -> list[Matrix]:
         """Return the weights of all products, the output layer's apart."""
         return [matrix for layer in self._layers for matrix in (layer.qkv, layer.out, layer.gates, layer.down)]
 
-    def halve(self) -> bool:
-        """Prepare products in two halves; return whether every weight lends itself to them."""
-        if all(matrix.is_short() for matrix in self.matrices):
-            self._layers = [
-                layer._replace(
-                    qkv=layer.qkv.halved(),
-                    out=layer.out.halved(),
-                    gates=layer.gates.halved(),
-                    down=layer.down.halved(),
-                )
-                for layer in self._layers
-            ]
-            return True
-        return False
+    def shorten(self, arena: Arena) -> bool:
+        """Prepare products in bf16; return whether every weight is exact in it, as halves need.
 
-    def hidden(self, tree: Tree, *, halves: bool = False) -> torch.Tensor:
+        Args:
+            arena: Where weights in bf16 are to lie.
+        """
+        self._layers = [layer.shortened(arena) for layer in self._layers]
+        return all(matrix.is_short() for matrix in self.matrices)
+
+    def hidden(self, tree: Tree, way: Way = Way.EXACT) -> torch.Tensor:
         """Return the hidden states before the output layer, fp32 [N, H].
 
         Args:
             tree: Rows as a prefix tree of N nodes.
-            halves: Whether products are made of two halves each (see `rounding`); needs `halve`.
+            way: How products are taken; all but EXACT need `shorten` first.
         """
         states: torch.Tensor = self._base.embed_tokens(torch.from_numpy(tree.tokens))
         turns = self._turns(states, tree.depths)
         seen = runs(tree)
         for layer in self._layers:
-            mixed = multiply(self._norm(states, layer.before), layer.qkv, halves=halves)
-            states += multiply(self._attend(mixed, turns, seen), layer.out, halves=halves)
-            gates = multiply(self._norm(states, layer.between), layer.gates, halves=halves)
+            mixed = multiply(self._norm(states, layer.before), layer.qkv, way).float()
+            states += multiply(self._attend(mixed, turns, seen), layer.out, way)
+            gates = multiply(self._norm(states, layer.between), layer.gates, way)
             gate, through = gates.chunk(2, dim=1)
-            states += multiply(functional.silu(gate).mul_(through), layer.down, halves=halves)
+            states += multiply(functional.silu(gate).mul_(through), layer.down, way)
         return self._norm(states, self._base.norm.weight)
 
     def _norm(self, states: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
@@ -207,26 +208,31 @@ def _ancestors(parents: Sequence[int], node: int) -> list[int]:
     return path[::-1]
 
 
-def _moved(layer: Any) -> Layer:
+def _shortened(matrix: Matrix, arena: Arena) -> Matrix:
+    return matrix._replace(short=arena.copy(matrix.weight, torch.bfloat16))
+
+
+def _moved(layer: Any, arena: Arena) -> Layer:
     """Return the weights of a layer, and make its own linear layers views into them."""
     attention, gated = layer.self_attn, layer.mlp
     return Layer(
         layer.input_layernorm.weight,
-        _side_by_side([getattr(attention, name) for name in HEADS]),
-        _side_by_side([attention.o_proj]),
+        _side_by_side([getattr(attention, name) for name in HEADS], arena),
+        _side_by_side([attention.o_proj], arena),
         layer.post_attention_layernorm.weight,
-        _side_by_side([getattr(gated, name) for name in GATES]),
-        _side_by_side([gated.down_proj]),
+        _side_by_side([getattr(gated, name) for name in GATES], arena),
+        _side_by_side([gated.down_proj], arena),
     )
 
 
 @torch.no_grad()
-def _side_by_side(layers: Sequence[torch.nn.Linear]) -> Matrix:
+def _side_by_side(layers: Sequence[torch.nn.Linear], arena: Arena) -> Matrix:
     """Return layers as one matrix; transposed in memory, as products by a few hundred rows are then faster."""
-    weight = torch.cat([layer.weight for layer in layers]).t().contiguous()
+    weight = arena.empty(layers[0].in_features, sum(layer.out_features for layer in layers))
     begin = 0
     for layer in layers:
-        layer.weight.data = weight[:, begin : begin + layer.out_features].t()
+        part = weight[:, begin : begin + layer.out_features]
+        layer.weight.data = part.copy_(layer.weight.t()).t()
         begin += layer.out_features
     biases: list[torch.Tensor] = [
         layer.bias if layer.bias is not None else weight.new_zeros(layer.out_features) for layer in layers

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from baselines.engine.memory import is_memory_error
 from baselines.engine.plan import by_size
 from baselines.language import scoring
-from baselines.language.heap import keep_freed_memory, use_large_pages
+from baselines.language.heap import Arena, keep_freed_memory, return_freed_memory
 from baselines.language.llama import Llama, is_of_the_family
 from baselines.language.packing import Tree, tree
-from baselines.language.rounding import Matrix, RoundedProducts, can_halve
+from baselines.language.rounding import Matrix, RoundedProducts, Way, can_halve
 from baselines.language.rows import Row
 from baselines.language.softmax import Head, log_probabilities
 
@@ -48,6 +48,7 @@ class Reader:
         self.model, self.device, self.budget = model, device, budget
         self.packing = "padded batches (not checked)"
         self._lean: Llama | None = None
+        self._arena, self._settled = Arena(), False
         if device.type == "cpu":
             keep_freed_memory()
 
@@ -59,8 +60,7 @@ class Reader:
         """
         few = spread(rows)
         expected = self.padded(few)
-        if self._lean is None and is_of_the_family(self.model):
-            self._lean = Llama(self.model)
+        self._settle_down()
         reason = self._refused(few, expected)
         if reason and self._lean is not None:
             log.info("our own forward pass is not used: %s", reason)
@@ -68,8 +68,18 @@ class Reader:
             reason = self._refused(few, expected)
         self.packing = f"padded batches ({reason})" if reason else TREES
         log.info("packing: %s", self.packing)
-        if self.device.type == "cpu":
-            use_large_pages()
+
+    def _settle_down(self) -> None:
+        """Move weights to where products read them fastest, the first time; those of the family side by side."""
+        if self.device.type != "cpu" or self._settled:
+            return
+        if is_of_the_family(self.model):
+            self._lean = Llama(self.model, self._arena)
+            self._arena.move(self.model.get_input_embeddings(), self.model.get_output_embeddings())
+        else:
+            self._arena.move(self.model)
+        return_freed_memory()
+        self._settled = True
 
     def _refused(self, few: Sequence[Row], expected: NDArray[np.float64]) -> str:
         """Return why rows cannot be read as trees, or nothing if they can."""
@@ -84,30 +94,32 @@ class Reader:
         limit = AGREEMENT.get(self.model.dtype, AGREEMENT[torch.float32])
         return "" if np.all(apart <= limit) else f"trees differ by {np.max(apart):.2g} nats per token"
 
-    def read(self, rows: Sequence[Row], *, rounded: bool = False) -> NDArray[np.float64]:
+    @property
+    def ways(self) -> list[Way]:
+        """Return how products can be taken here, in rising precision, once rows were checked."""
+        if self._lean is None or self.packing != TREES:
+            return [Way.LINEAR, Way.EXACT]
+        return [Way.ROUNDED, Way.HALVES, Way.EXACT] if self._halves else [Way.ROUNDED, Way.EXACT]
+
+    def read(self, rows: Sequence[Row], way: Way = Way.EXACT) -> NDArray[np.float64]:
         """Return the summed log-probability of each row's scored tokens, float64 [n], in nats.
 
         Args:
             rows: Rows to read, each with a scored token.
-            rounded: Whether linear layers multiply in bf16.
+            way: How products are taken, one of `ways`.
         """
-        way = self.trees if self.packing == TREES else self.padded
-        if not rounded:
-            return way(rows)
-        if self.packing == TREES and self._halves:
-            return self.trees(rows, rounded=True)
-        with self._rounded.on():
-            return way(rows, rounded=True)
+        if way is Way.LINEAR:
+            with self._rounded.on():
+                return self.trees(rows, way) if self.packing == TREES else self.padded(rows)
+        return self.trees(rows, way) if self.packing == TREES else self.padded(rows)
 
     @torch.inference_mode()
-    def trees(self, rows: Sequence[Row], *, rounded: bool = False) -> NDArray[np.float64]:
+    def trees(self, rows: Sequence[Row], way: Way = Way.EXACT) -> NDArray[np.float64]:
         """Read rows as one prefix tree: each node once, no padding."""
         packed = tree(rows)
-        if self._lean is None or (rounded and not self._halves):
-            hidden = self._hidden(packed)
-        else:
-            hidden = self._lean.hidden(packed, halves=rounded)
-        values = log_probabilities(hidden, self._heads[rounded], packed.nodes, packed.targets)
+        lean = None if way is Way.LINEAR else self._lean
+        hidden = self._hidden(packed) if lean is None else lean.hidden(packed, way)
+        values = log_probabilities(hidden, self._head(way), packed.nodes, packed.targets)
         return packed.sums(values, len(rows))
 
     def _hidden(self, packed: Tree) -> torch.Tensor:
@@ -120,7 +132,7 @@ class Reader:
         ).last_hidden_state[0]
         return states
 
-    def padded(self, rows: Sequence[Row], *, rounded: bool = False) -> NDArray[np.float64]:
+    def padded(self, rows: Sequence[Row]) -> NDArray[np.float64]:
         """Read rows padded on the right, those of similar length together."""
         order = sorted(range(len(rows)), key=lambda position: -len(rows[position].ids))
         values = np.empty(len(rows))
@@ -129,22 +141,22 @@ class Reader:
             values[chosen] = scoring.log_likelihoods(self.model, [rows[position] for position in chosen], self.device)
         return values
 
-    @cached_property
-    def _heads(self) -> tuple[Head, Head]:
-        """Return the output layer as it is, and with its products in bf16."""
+    def _head(self, way: Way) -> Head:
+        """Return the output layer, its products taken in a way."""
         layer = self.model.get_output_embeddings()
-        bias = getattr(layer, "bias", None)
-        exact = Head(layer.weight, bias, layer.weight)
-        return exact, exact._replace(products=layer.weight.to(torch.bfloat16), halves=self._halves)
+        rounded = Way.ROUNDED if way is Way.LINEAR else way
+        return Head(layer.weight, getattr(layer, "bias", None), None if way is Way.EXACT else self._short_head, rounded)
+
+    @cached_property
+    def _short_head(self) -> torch.Tensor:
+        weight = self.model.get_output_embeddings().weight
+        return self._arena.copy(weight, torch.bfloat16) if self.device.type == "cpu" else weight.to(torch.bfloat16)
 
     @cached_property
     def _halves(self) -> bool:
-        """Return whether products are rounded in halves: where our own forward pass reads weights released in bf16."""
-        head = Matrix(self.model.get_output_embeddings().weight, None)
-        ready = can_halve() and self._lean is not None and head.is_short() and self._lean.halve()
-        if ready:
-            use_large_pages()
-        return ready
+        """Prepare rounding; return whether products can be taken in halves: of weights that were released in bf16."""
+        head = Matrix(self.model.get_output_embeddings().weight, None, self._short_head)
+        return self._lean is not None and self._lean.shorten(self._arena) and head.is_short() and can_halve()
 
     @cached_property
     def _rounded(self) -> RoundedProducts:

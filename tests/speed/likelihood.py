@@ -12,29 +12,25 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import random
 import resource
 import subprocess
 import sys
 import tempfile
-import time
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-import transformers
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+
+from minicons_peer import Peer, Spent, say, timed  # noqa: E402
 
 from baselines.engine import Engine  # noqa: E402
-from baselines.language.heap import keep_freed_memory, use_large_pages  # noqa: E402
 from baselines.language.packing import plan, tree  # noqa: E402
 from baselines.language.rows import Row  # noqa: E402
 from baselines.likelihood import Likelihood  # noqa: E402
@@ -44,14 +40,8 @@ from benchmarks.schema import Candidates  # noqa: E402
 from benchmarks.tableaux.sample import specification  # noqa: E402
 
 SUGARCREPE = ROOT.parent / "shared" / "data" / "sugar-crepe" / "data"
-SIZES = (1, 8, 32)
 TUNED = "minicons with our memory settings"
 Pair = tuple[str, str]
-
-
-def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 def real_pairs() -> list[Pair]:
@@ -84,19 +74,6 @@ def candidates(pairs: Sequence[Pair]) -> list[Candidates]:
     return [Candidates(str(n), (ImageRef.absent(),), pair) for n, pair in enumerate(pairs)]
 
 
-class Spent(NamedTuple):
-    """Hold the seconds on the wall, and those that the process had on a core: the latter hold on a busy machine."""
-
-    wall: float
-    core: float
-
-
-def timed(function: Callable[[], object]) -> Spent:
-    wall, core = time.perf_counter(), time.process_time()
-    function()
-    return Spent(time.perf_counter() - wall, time.process_time() - core)
-
-
 def peak() -> float:
     """Return the fp32 floating point operations a second of the best of some square products."""
     best = 0.0
@@ -123,59 +100,6 @@ class Ours:
     def rows(self) -> list[Row]:
         texts = dict.fromkeys(text for item in self.batch for text in item.captions)
         return list({row.key: row for row in self.scorer._rows([("", text) for text in texts])}.values())
-
-
-class Peer:
-    """Score captions by minicons, so many at a time in the order given, in a process of its own.
-
-    `tuned` gives it the memory settings that ours sets for itself; they change speed and no number.
-    """
-
-    def __init__(self, folder: Path, *, tuned: bool) -> None:
-        self.process = multiprocessing.get_context("spawn").Pool(1, _load_peer, (str(folder), tuned))
-
-    def __call__(self, captions: Sequence[str], size: int) -> tuple[Spent, list[float]]:
-        """Return the seconds that it took, and the sums."""
-        return self.process.apply(_peer, (list(captions), size))
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.join()
-
-    def best_size(self, captions: Sequence[str]) -> int:
-        self(captions[:32], 32)
-        rates = {size: len(captions) / self(captions, size)[0].core for size in SIZES}
-        said = ", ".join(f"{size}: {rate:.1f}" for size, rate in rates.items())
-        say(f"minicons, captions a second on a core by batch size: {said}")
-        return max(rates, key=rates.__getitem__)
-
-
-def _load_peer(folder: str, tuned: bool) -> None:
-    """Load the peer, in its process."""
-    if tuned:
-        keep_freed_memory()
-    warnings.simplefilter("ignore")
-    transformers.utils.logging.disable_progress_bar()
-    from minicons.scorer import IncrementalLMScorer
-
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    _peers.append(IncrementalLMScorer(model, "cpu", tokenizer=AutoTokenizer.from_pretrained(folder)))
-    if tuned:
-        use_large_pages()
-
-
-def _peer(captions: list[str], size: int) -> tuple[Spent, list[float]]:
-    found: list[float] = []
-
-    def score() -> None:
-        for start in range(0, len(captions), size):
-            part = captions[start : start + size]
-            found.extend(_peers[0].sequence_score(part, reduction=lambda x: x.sum(0).item(), bos_token=True))
-
-    return timed(score), found
-
-
-_peers: list[Any] = []
 
 
 def work_of(model: torch.nn.Module, rows: Sequence[Row], nodes: int) -> tuple[int, float]:
