@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from baselines.engine import cache_folder
 from baselines.language import packing
-from baselines.language.decisions import FIRST, LATER, Entry, settle
+from baselines.language.decisions import PAIRS, SAFETY, Entry, settle
 from baselines.language.model import choose_device, choose_dtype, context_length, find, load
 from baselines.language.options import AUTO, end_token_id, positive, start_token_id
 from baselines.language.reading import Reader
@@ -27,10 +27,7 @@ from benchmarks.schema import Candidates
 
 Text = tuple[str, str]  # query, caption
 MIXED = "mixed"
-DECIDED = (
-    "bfloat16 products; captions within the bound of rounding again, in two halves where they can be, then in float32; "
-    f"bounds of {FIRST.pairs} and {LATER.pairs} pairs x {FIRST.factor:g} and {LATER.factor:g}"
-)
+DECIDED = f"bfloat16 products; in float32 {PAIRS} pairs and sets with margins within {SAFETY} x their largest error"
 WIDER = 2  # rounded products are fastest on trees that are this many times larger
 
 
@@ -66,8 +63,8 @@ class Likelihood:
         model: `offline`, the path of a GGUF file, a local folder or a hub id.
         revision: Pinned commit of a hub id; without one the commit that was found stands in the signature.
         dtype: float32, bfloat16 or float16 of the whole model, or `mixed`: every caption with matrix products in
-            bfloat16, then in better ways those whose comparison could be decided otherwise (see `language.decisions`);
-            a caption of several candidates may have a sum of either way. The softmax is in float32.
+            bfloat16, then in float32 those whose comparison could be decided otherwise (see `language.decisions`);
+            a caption of several candidates may have a sum of either kind. The softmax is in float32.
         device: auto, cpu or cuda.
         tokens_per_batch: Tokens read at once. Changes speed and memory, not what is measured.
         end_token: Whether the end token is scored as well.
@@ -170,18 +167,15 @@ class Likelihood:
     ) -> list[Mapping[str, float]]:
         """Return the sums of each candidate, by key, in the way of reading that decides between its captions."""
         self._check(rows)
-        ways, by_key = self._reader.ways, {row.key: row for row in rows}
-
-        def read(way: int, keys: set[str]) -> Mapping[str, float]:
-            return self._sums([row for key, row in by_key.items() if key in keys], work, ways[way])
-
-        found = settle([_entries(item, known) for item in batch], len(ways), read)
-        for way, sums, limit in zip(ways, found.totals, [*found.limits, 0.0], strict=True):
-            name = f"read in {way.value}"
-            self.facts[name] = int(self.facts.get(name, 0)) + len(sums)
-            if way is not Way.EXACT:
-                self.facts[f"bound of {way.value}"] = f"{limit:.2g} nats x sqrt(tokens of both)"
-        return [found.totals[level] for level in found.levels]
+        by_key = {row.key: row for row in rows}
+        groups = [_entries(item, known) for item in batch]
+        rough = self._sums(rows, work, self._reader.rounding)
+        exact, limit = settle(groups, rough, lambda keys: self._sums([by_key[key] for key in keys], work, Way.EXACT))
+        for name, count in (("read again in float32", len(exact)), ("distinct captions", len(rough))):
+            self.facts[name] = int(self.facts.get(name, 0)) + count  # several calls add up
+        self.facts["products"] = self._reader.rounding.value
+        self.facts["bound of rounding"] = f"{limit:.2g} nats x sqrt(tokens of both)"
+        return [exact if all(entry.key in exact for entry in group) else rough for group in groups]
 
     def _check(self, rows: Sequence[Row]) -> None:
         """Find how the model lets itself be read, on these rows."""
@@ -202,7 +196,7 @@ class Likelihood:
         """
         kind = str(self._dtype).removeprefix("torch.") if way is None else way.value
         signature = "\n".join(f"{key}={value}" for key, value in sorted(self._signature(kind).items()))
-        nodes = self._budget * (WIDER if way in {Way.ROUNDED, Way.HALVES} else 1)
+        nodes = self._budget * (WIDER if way is Way.ROUNDED else 1)
         checked = [way is not None]
 
         def compute(part: Sequence[Row]) -> NDArray[np.float64]:

@@ -71,8 +71,10 @@ class Arena:
 
 
 def _block(size: int) -> mmap.mmap:
-    found = mmap.mmap(-1, size)
     advice = getattr(mmap, "MADV_HUGEPAGE", None)
-    if advice is not None:
-        found.madvise(advice)
+    if advice is None:
+        return mmap.mmap(-1, size)
+    # Shared memory, the default, has settings of its own for large pages and mostly gets none.
+    found = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    found.madvise(advice)
     return found

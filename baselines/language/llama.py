@@ -9,6 +9,7 @@ and not with its square. Angles of positions come from the model's own module, w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from baselines.language.packing import Tree
 from baselines.language.rounding import Matrix, Way, multiply
 
 FAMILY = frozenset({"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"})
-RUN = 64  # nodes whose keys are gathered together
+RUN = 32  # nodes whose keys are gathered together
 HEADS = ("q_proj", "k_proj", "v_proj")
 GATES = ("gate_proj", "up_proj")
 
@@ -89,43 +90,35 @@ class Llama:
 
     def __init__(self, model: Any, arena: Arena) -> None:
         config = model.config
-        self._base = model.model
+        self._base, self._arena = model.model, arena
         self._queries, self._keys = config.num_attention_heads, config.num_key_value_heads
         self._width = self._base.layers[0].self_attn.head_dim
         self._epsilon = float(config.rms_norm_eps)
         self._layers = [_moved(layer, arena) for layer in self._base.layers]
 
-    @property
-    def matrices(self) -> list[Matrix]:
-        """Return the weights of all products, the output layer's apart."""
-        return [matrix for layer in self._layers for matrix in (layer.qkv, layer.out, layer.gates, layer.down)]
-
-    def shorten(self, arena: Arena) -> bool:
-        """Prepare products in bf16; return whether every weight is exact in it, as halves need.
-
-        Args:
-            arena: Where weights in bf16 are to lie.
-        """
-        self._layers = [layer.shortened(arena) for layer in self._layers]
-        return all(matrix.is_short() for matrix in self.matrices)
+    @cached_property
+    def _short(self) -> list[Layer]:
+        return [layer.shortened(self._arena) for layer in self._layers]
 
     def hidden(self, tree: Tree, way: Way = Way.EXACT) -> torch.Tensor:
         """Return the hidden states before the output layer, fp32 [N, H].
 
         Args:
             tree: Rows as a prefix tree of N nodes.
-            way: How products are taken; all but EXACT need `shorten` first.
+            way: How products are taken, ROUNDED or EXACT.
         """
-        states: torch.Tensor = self._base.embed_tokens(torch.from_numpy(tree.tokens))
-        turns = self._turns(states, tree.depths)
-        seen = runs(tree)
-        for layer in self._layers:
+        nodes, seen = len(tree.tokens), runs(tree)
+        filled = (0, len(seen.keys) * RUN - nodes)  # the last run is filled up: nobody sees what stands there
+        states: torch.Tensor = self._base.embed_tokens(torch.from_numpy(np.pad(tree.tokens, filled)))
+        turns = self._turns(states, np.pad(tree.depths, filled))
+        mask = self._mask(seen)
+        for layer in self._short if way is Way.ROUNDED else self._layers:
             mixed = multiply(self._norm(states, layer.before), layer.qkv, way).float()
-            states += multiply(self._attend(mixed, turns, seen), layer.out, way)
+            states += multiply(self._attend(mixed, turns, seen.keys, mask), layer.out, way)
             gates = multiply(self._norm(states, layer.between), layer.gates, way)
             gate, through = gates.chunk(2, dim=1)
             states += multiply(functional.silu(gate).mul_(through), layer.down, way)
-        return self._norm(states, self._base.norm.weight)
+        return self._norm(states[:nodes], self._base.norm.weight)
 
     def _norm(self, states: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
         length = torch.linalg.vector_norm(states, dim=1, keepdim=True)
@@ -139,30 +132,36 @@ class Llama:
         cos, sin = (one[0, :, None, : self._width // 2].contiguous() for one in both)
         return cos, sin
 
-    def _attend(self, mixed: torch.Tensor, turns: tuple[torch.Tensor, torch.Tensor], seen: Seen) -> torch.Tensor:
+    def _mask(self, seen: Seen) -> torch.Tensor:
+        """Return the mask of all heads, fp32 [keys x R, group x RUN, S], in the order in which they are computed."""
+        keys, group = self._keys, self._queries // self._keys
+        count, _, length = seen.mask.shape
+        wide = seen.mask[None, :, None].expand(keys, count, group, RUN, length)
+        return wide.reshape(keys * count, group * RUN, length)
+
+    def _attend(
+        self, mixed: torch.Tensor, turns: tuple[torch.Tensor, torch.Tensor], seen: torch.Tensor, mask: torch.Tensor
+    ) -> torch.Tensor:
         """Return what each node takes from those it sees, fp32 [N, heads x width].
 
         Args:
             mixed: Queries, keys and values of the nodes, side by side; turned in place.
             turns: Cosines and sines of positions.
-            seen: Who sees whom.
+            seen: Node of each key of each run, int64 [R, S].
+            mask: Who sees whom, of all heads.
         """
-        nodes, (count, length), keys = len(mixed), seen.keys.shape, self._keys
-        heads = mixed.view(nodes, -1, self._width)
-        _turn(heads[:, : self._queries + keys], *turns)
-        queries = functional.pad(heads[:, : self._queries], (0, 0, 0, 0, 0, count * RUN - nodes))
+        (count, length), keys, width = seen.shape, self._keys, self._width
         group = self._queries // keys
+        heads = mixed.view(len(mixed), -1, width)
+        _turn(heads[:, : self._queries + keys], *turns)
         # The heads that share keys stand under each other, so that keys are never repeated.
-        asked = queries.view(count, RUN, keys, group, self._width).permute(0, 2, 3, 1, 4)
-        asked = asked.reshape(count * keys, group * RUN, self._width)
-        found = heads[:, self._queries :].index_select(0, seen.keys.flatten()).view(count, length, 2 * keys, -1)
-        known, values = found.permute(0, 2, 3, 1)[:, :keys], found.transpose(1, 2)[:, keys:]
-        scores = torch.bmm(asked, known.reshape(count * keys, self._width, length))
-        scores = scores.view(count, keys * group, RUN, length).mul_(self._width**-0.5).add_(seen.mask[:, None])
-        shares = scores.softmax(-1).view(count * keys, group * RUN, length)
-        taken = torch.bmm(shares, values.reshape(count * keys, length, self._width))
-        taken = taken.view(count, keys, group, RUN, self._width).permute(0, 3, 1, 2, 4)
-        return taken.reshape(count * RUN, -1)[:nodes]
+        asked = heads[:, : self._queries].view(count, RUN, keys, group, width).permute(2, 0, 3, 1, 4)
+        asked = asked.reshape(keys * count, group * RUN, width)
+        found = heads[:, self._queries :].transpose(0, 1).contiguous().index_select(1, seen.flatten())
+        known, values = found.view(2, keys * count, length, width)
+        scores = torch.baddbmm(mask, asked, known.transpose(1, 2), alpha=width**-0.5)
+        taken = torch.bmm(scores.softmax(-1), values).view(keys, count, group, RUN, width)
+        return taken.permute(1, 3, 0, 2, 4).reshape(len(mixed), -1)
 
 
 def _turn(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:

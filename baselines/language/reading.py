@@ -17,7 +17,7 @@ from baselines.language import scoring
 from baselines.language.heap import Arena, keep_freed_memory, return_freed_memory
 from baselines.language.llama import Llama, is_of_the_family
 from baselines.language.packing import Tree, tree
-from baselines.language.rounding import Matrix, RoundedProducts, Way, can_halve
+from baselines.language.rounding import RoundedProducts, Way
 from baselines.language.rows import Row
 from baselines.language.softmax import Head, log_probabilities
 
@@ -95,18 +95,16 @@ class Reader:
         return "" if np.all(apart <= limit) else f"trees differ by {np.max(apart):.2g} nats per token"
 
     @property
-    def ways(self) -> list[Way]:
-        """Return how products can be taken here, in rising precision, once rows were checked."""
-        if self._lean is None or self.packing != TREES:
-            return [Way.LINEAR, Way.EXACT]
-        return [Way.ROUNDED, Way.HALVES, Way.EXACT] if self._halves else [Way.ROUNDED, Way.EXACT]
+    def rounding(self) -> Way:
+        """Return how products are rounded here, once rows were checked."""
+        return Way.LINEAR if self._lean is None or self.packing != TREES else Way.ROUNDED
 
     def read(self, rows: Sequence[Row], way: Way = Way.EXACT) -> NDArray[np.float64]:
         """Return the summed log-probability of each row's scored tokens, float64 [n], in nats.
 
         Args:
             rows: Rows to read, each with a scored token.
-            way: How products are taken, one of `ways`.
+            way: How products are taken: EXACT, or as `rounding` says.
         """
         if way is Way.LINEAR:
             with self._rounded.on():
@@ -151,12 +149,6 @@ class Reader:
     def _short_head(self) -> torch.Tensor:
         weight = self.model.get_output_embeddings().weight
         return self._arena.copy(weight, torch.bfloat16) if self.device.type == "cpu" else weight.to(torch.bfloat16)
-
-    @cached_property
-    def _halves(self) -> bool:
-        """Prepare rounding; return whether products can be taken in halves: of weights that were released in bf16."""
-        head = Matrix(self.model.get_output_embeddings().weight, None, self._short_head)
-        return self._lean is not None and self._lean.shorten(self._arena) and head.is_short() and can_halve()
 
     @cached_property
     def _rounded(self) -> RoundedProducts:

@@ -1,10 +1,6 @@
 """Multiply in bf16 and keep the rest in fp32: products of values and weights are rounded, sums and norms are not.
 
-Ways differ in what a product costs and loses. One bf16 product of rounded values with a bf16 result is six times as
-fast as fp32 where the processor has units for it. Two halves lose a hundred times less and are twice as fast as fp32:
-weights that were released in bf16 are exact in it, and a value is the sum of two bf16 numbers but for 2^-17 of itself.
-The product of the first half is taken with an fp32 result, for its rounding would show; that of the second, 2^-8 as
-large, in bf16.
+Such a product is several times as fast as one in fp32 where the processor has units for it.
 """
 
 from __future__ import annotations
@@ -18,15 +14,12 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.functional import linear
 
-UPPER = -(2**16)  # the bits of an fp32 number that a bf16 number has as well
-
 
 class Way(Enum):
     """Say how products are taken; the values stand in signatures."""
 
     LINEAR = "bfloat16 products in linear layers"
     ROUNDED = "bfloat16 products"
-    HALVES = "bfloat16 products of two halves"
     EXACT = "float32"
 
 
@@ -43,44 +36,19 @@ class Matrix(NamedTuple):
     bias: torch.Tensor | None
     short: torch.Tensor | None = None
 
-    def is_short(self) -> bool:
-        """Return whether the weight is exact in bf16."""
-        short = self.weight.bfloat16() if self.short is None else self.short
-        return bool(torch.equal(self.weight, short.float()))
-
-
-def can_halve() -> bool:
-    """Return whether this torch multiplies fp32 values in bf16 with a result in fp32, and this CPU has bf16."""
-    return hasattr(torch.backends.mkldnn, "matmul") and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-
 
 def multiply(values: torch.Tensor, matrix: Matrix, way: Way = Way.EXACT) -> torch.Tensor:
-    """Return the product [N, O] of values [N, H] and a matrix, plus its bias.
+    """Return the product [N, O] of values [N, H] and a matrix, plus its bias; in bf16 where the way is ROUNDED.
 
     Args:
-        values: Values in fp32; in bf16 as well where the way is ROUNDED.
-        matrix: Weights; with `short` where the way is not EXACT.
-        way: ROUNDED gives bf16, the others fp32; relative to the sum of the products' sizes, the error of HALVES is
-            at most 2^-15.
+        values: Values in fp32, or in bf16 where the way is ROUNDED.
+        matrix: Weights; with `short` where the way is ROUNDED.
+        way: How the product is taken. The rounded one sums in fp32 and rounds values, weights and result, by up to 2^-8 of each.
     """
-    if way is Way.EXACT or matrix.short is None:
-        return values @ matrix.weight if matrix.bias is None else torch.addmm(matrix.bias, values, matrix.weight)
-    halves = way is Way.HALVES
-    found = _in_halves(values, matrix.weight, matrix.short) if halves else values.bfloat16() @ matrix.short
-    return found if matrix.bias is None else found.add_(matrix.bias)
-
-
-def _in_halves(values: torch.Tensor, weight: torch.Tensor, short: torch.Tensor) -> torch.Tensor:
-    upper = values.view(torch.int32).bitwise_and(UPPER).view(torch.float32)
-    lower = (values - upper).bfloat16()
-    backend: Any = torch.backends.mkldnn
-    before = backend.matmul.fp32_precision
-    backend.matmul.fp32_precision = "bf16"
-    try:
-        found = upper @ weight
-    finally:
-        backend.matmul.fp32_precision = before
-    return found.add_(lower @ short)
+    if way is Way.ROUNDED and matrix.short is not None:
+        found = values.bfloat16() @ matrix.short
+        return found if matrix.bias is None else found.add_(matrix.bias)
+    return values @ matrix.weight if matrix.bias is None else torch.addmm(matrix.bias, values, matrix.weight)
 
 
 class RoundedProducts:

@@ -1,10 +1,10 @@
 """Time the likelihood baseline against minicons on the same captions under the same model, in one run.
 
-    python tests/speed/likelihood.py [--captions 2000] [--rounds 2] [--whole]
+    python tests/speed/likelihood.py [--captions 2000] [--rounds 2] [--tuned] [--whole]
 
 The peer is `IncrementalLMScorer.sequence_score` in fp32 at the best of three batch sizes (chosen on a hundred
 captions). Ours is the whole path, from captions through tokens, trees, model and cache file to columns, in fp32 and in
-mixed. The contestants take turns and each one's best round counts. `--whole` adds all of SugarCrepe in both modes, each
+mixed; setting up counts in the first round. The contestants take turns and each one's best round counts. `--whole` adds all of SugarCrepe in both modes, each
 in a process of its own.
 """
 
@@ -134,12 +134,15 @@ def differing(one: Sequence[Scored], other: Sequence[Scored]) -> int:
     return sum(a != b for left, right in pairs for a, b in zip(left, right, strict=True))
 
 
-def compare(count: int, rounds: int) -> None:
+def compare(count: int, rounds: int, *, tuned: bool) -> None:
     pairs = some_pairs(count)
     captions = distinct(pairs)
     exact, mixed = Ours("float32", pairs), Ours("mixed", pairs)
     model, top = exact.scorer._model, peak()
-    peers = {name: Peer(exact.scorer._found.folder, tuned=name != "minicons") for name in ("minicons", TUNED)}
+    peers = {
+        name: Peer(exact.scorer._found.folder, tuned=name != "minicons")
+        for name in (("minicons", TUNED) if tuned else ("minicons",))
+    }
     size = peers["minicons"].best_size(captions[:96])
     seconds: dict[str, list[Spent]] = {name: [] for name in (*peers, "ours, float32", "ours, mixed")}
     theirs: list[float] = []
@@ -203,13 +206,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--captions", type=int, default=2000, help="distinct captions to compare on")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each contestant")
+    parser.add_argument("--tuned", action="store_true", help="minicons with our memory settings as well")
     parser.add_argument("--whole", action="store_true", help="all of SugarCrepe in both modes as well")
     parser.add_argument("--only", choices=("float32", "mixed"), help="all of SugarCrepe in one mode and nothing else")
     options = parser.parse_args()
     if options.only:
         whole(options.only)
         return
-    compare(options.captions, options.rounds)
+    compare(options.captions, options.rounds, tuned=options.tuned)
     if options.whole:
         say("All pairs, each mode in a process of its own, weights loaded beforehand:")
         for dtype in ("float32", "mixed"):
