@@ -43,7 +43,8 @@ def multiply(values: torch.Tensor, matrix: Matrix, way: Way = Way.EXACT) -> torc
     Args:
         values: Values in fp32, or in bf16 where the way is ROUNDED.
         matrix: Weights; with `short` where the way is ROUNDED.
-        way: How the product is taken. The rounded one sums in fp32 and rounds values, weights and result, by up to 2^-8 of each.
+        way: How the product is taken. The rounded one sums in fp32; values, weights and result are rounded by up to
+            2^-8 of themselves.
     """
     if way is Way.ROUNDED and matrix.short is not None:
         found = values.bfloat16() @ matrix.short

@@ -4,8 +4,8 @@
 
 The peer is `IncrementalLMScorer.sequence_score` in fp32 at the best of three batch sizes (chosen on a hundred
 captions). Ours is the whole path, from captions through tokens, trees, model and cache file to columns, in fp32 and in
-mixed; setting up counts in the first round. The contestants take turns and each one's best round counts. `--whole` adds all of SugarCrepe in both modes, each
-in a process of its own.
+mixed. The contestants take turns and each one's best round counts. `--tuned` adds minicons with the memory settings
+that ours sets for itself; `--whole` adds all of SugarCrepe in both modes, each in a process of its own.
 """
 
 from __future__ import annotations
