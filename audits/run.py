@@ -25,6 +25,7 @@ from audits.load import Contestant
 from audits.measured import Measured
 from audits.statistics.estimates import Estimates, estimates
 from audits.status import Exit
+from audits.upstream.collect import upstream
 from benchmarks.errors import InputError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
@@ -106,12 +107,15 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("contrast"):
         short = {one.contestant.scorer.name: _short(inputs, one.contestant) for one in measured}
         primary = inputs.dataset.benchmark.card.primary
-        concluded = conclude(found.rows, measured, inputs.roster.labels, values, primary=primary, signatures=short)
+        concluded = conclude(found.rows, measured, inputs.roster, values, primary=primary, signatures=short)
     record["verdicts"], record["thresholds"] = concluded.verdicts, concluded.thresholds
     if concluded.family is not None:
         record["family"] = concluded.family
+    signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
+    with clock.step("upstream"):
+        asked = inputs.dataset.benchmark.card.upstream
+        theirs = upstream(asked, measured, inputs.roster, values, signatures)
     with clock.step("findings"):
-        signatures = {name: _short(inputs, one.contestant) for one in measured for name in one.outcomes}
         noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
     record["contestants"] = {
         one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
@@ -121,8 +125,8 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     notes = [note for one in measured for note in one.findings]
-    rows, found_notes = [*concluded.rows, *noticed.rows], [*concluded.findings, *noticed.findings, *notes]
-    folder.finish(record, rows, found_notes)
+    rows = [*concluded.rows, *theirs.rows, *noticed.rows]
+    folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 
 def _inputs(values: Mapping[str, Any]) -> Inputs:

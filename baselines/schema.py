@@ -90,6 +90,8 @@ class Scorer(Protocol):
     A scorer may also have `facts: Mapping[str, str | int]`: what a reader should know of how it went (a fallback that
     was taken, captions that were scored twice). Facts change no number beyond rounding; the runner records them.
     And `tolerance: float`: scores that differ by no more are tied, where rounding alone could part equal ones.
+    And `threshold: float`: a score above it says that image and caption match, for scores that are such judgements
+    (a probability of matching, 0.5); some benchmarks count these beside the comparisons.
     """
 
     name: str

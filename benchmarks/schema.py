@@ -130,6 +130,7 @@ class Card:
         addresses: Where the release's files can be fetched from, by relative path; each has a checksum in `files`.
         needs_images: Whether models under audit need image files (blind text baselines never do).
         issues: Known issues, each with the release that it applies to.
+        upstream: Upstream's own metrics beside ours, by the names of `audits/upstream`.
         how_to_get: How to get the annotations.
         how_to_get_images: How to get the images.
     """
@@ -150,6 +151,7 @@ class Card:
     needs_images: bool = True
     issues: tuple[str, ...] = ()
     how_to_get_images: str = ""
+    upstream: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "files": (Mapping,),
     "addresses": (Mapping,),
     "issues": (list, tuple),
+    "upstream": (list, tuple),
 }
 
 

@@ -17,7 +17,7 @@ MAY_IMPORT = {
 SHARED = {
     "benchmarks": {"schema", "errors", "images", "sources", "files", "hub", "preflight", "overlay", "tableaux"}
     | {"sheets", "columns", "cells", "recordings", "archives", "cell_files", "json_lists", "stores"}
-    | {"download", "pickled", "release"},
+    | {"download", "pickled", "release", "visual_genome", "shuffles"},
     "baselines": {"schema", "engine", "language", "trained"},
 }
 FILES = sorted(path for folder in MAY_IMPORT for path in (TOP / folder).rglob("*.py"))

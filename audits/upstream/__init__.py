@@ -1,0 +1,1 @@
+"""Upstream's own metrics beside ours."""
