@@ -24,6 +24,7 @@ from reports.text import visible
 
 PARTS = ("accuracy_easy", "accuracy_tie", "accuracy_hard")
 GAPS = ("easy_hard_gap", "easy_hard_gap_base", "easy_hard_gap_foil")
+SPLIT = (*PARTS, *GAPS, "share_of_above_chance")
 ASSOCIATED = (
     "A gap says that the model's success is associated with what the baseline goes by, not that the model goes by it: "
     "instances that are hard for both make gaps too."
@@ -55,9 +56,9 @@ def excess_grids(record: Record, index: Index) -> list[Grid]:
 def split_grids(record: Record, index: Index) -> list[Grid]:
     """Return one table per model under audit: its accuracy where each baseline is right, tied, wrong, and the gap."""
     grids = []
-    for model in _models(index, (*PARTS, *GAPS)):
-        shown = opponents(index, model.scorer, (*PARTS, *GAPS))
-        metrics = [metric for metric in (*PARTS, *GAPS) if _any(index, model, shown, metric, POOLED)]
+    for model in _models(index, SPLIT):
+        shown = opponents(index, model.scorer, SPLIT)
+        metrics = [metric for metric in SPLIT if _any(index, model, shown, metric, POOLED)]
         heads = [Head(measure_title(metric, POOLED), is_name=False) for metric in metrics]
         found = [[_pair(index, model, item, metric, POOLED) for metric in metrics] for item in shown]
         title = f"{visible(model.scorer)} where each baseline is right, ties or is wrong"

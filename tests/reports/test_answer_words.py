@@ -1,6 +1,9 @@
 import math
 from dataclasses import replace
 
+import pytest
+
+from reports.phrases import words
 from reports.text import plain
 from reports.view import build_view
 
@@ -196,3 +199,43 @@ def test_text_cannot_tell_images_apart_where_there_is_one_caption(make):
     assert lead(record, [blind]).startswith("A scorer that sees only images cannot tell the captions apart here")
     record["benchmark"]["shapes"] = {"2x1": 90, "2x2": 10}  # the rest can still be told apart
     assert lead(record, [tied]).startswith("No blind baseline's interval excludes chance")
+
+
+@pytest.mark.parametrize(
+    ("scorer", "said"),
+    [
+        ("frequency:mean:higher", "taking the caption with more frequent words"),
+        ("frequency:mean:lower", "taking the caption with rarer words"),
+        ("format_cues:final_stop:fewer", "taking the caption with fewer final full stops"),
+        ("format_cues:mine:fewer", "format_cues:mine:fewer"),
+        ("image_cues:bytes_per_pixel:larger", "taking the image with the larger bytes per pixel"),
+        ("image_cues:alpha:more", "taking the image with more transparent parts"),
+        ("ngram:raw", "a trained n-gram classifier (raw text)"),
+        ("ngram", "a trained n-gram classifier"),
+        ("embedding:offline:raw", "a trained sentence embedding classifier (offline:raw)"),
+        ("something:else", "something:else"),
+    ],
+)
+def test_columns_read_like_words(scorer, said):
+    assert plain(words(scorer)) == said
+
+
+def test_a_model_that_ties_throughout_is_said_to(make):
+    record, rows = make.pairs(1)
+    rows = [replace(row, ties=row.n) if row.scorer == "clip-b32" else row for row in rows]
+    [said] = [point for point in points(record, rows) if point.startswith("Model under audit")]
+    assert said.endswith("; all 40 are ties.")
+    record, rows = make.pairs(1)
+    assert not any("are ties" in point for point in points(record, rows) if point.startswith("Model"))
+
+
+def test_the_opening_says_where_the_headline_lies_and_where_the_model_is_below_it(make):
+    record, rows = make.contrasts()
+    said = points(record, rows)
+    assert any("lies farthest from chance on " in point and point.count("[") >= 2 for point in said)
+    [below] = [point for point in said if point.startswith("recorded:clip is below a zero-shot blind baseline")]
+    assert "more subsets" in below or below.count(" in ") >= 1
+    # No sentence without the corrected p-value, nor beside an interval that includes 0.
+    for changed in ({"p": 0.6}, {"high": 0.01}):
+        other = [replace(row, **changed) if row.metric == "excess" and row.value < 0 else row for row in rows]
+        assert not any(point.startswith("recorded:clip is below") for point in points(record, other))

@@ -128,3 +128,26 @@ def test_hostile_sentences_stay_text(make, show):
     kinds = {token.type for block in tokens for token in (block, *(block.children or []))}
     assert not kinds & {"html_inline", "html_block", "link_open", "em_open", "image"}
     assert "<strong>b" not in MarkdownIt().enable("table").render(shown)
+
+
+def test_the_size_that_is_named_is_what_no_shortcut_exceeds(make):
+    found = of(make, make.verdict(level="none larger found", smallest_visible=0.005, not_larger_than=0.035))
+    assert found.title == "No shortcut larger than 3.5 points found"
+    [group] = of(make, make.verdict(), make.verdict("swap_obj", "undecided", smallest_visible=None)).groups
+    assert "nothing could have been seen" in plain(group.subsets[0])
+
+
+def test_no_table_reads_no_shortcut_found(make):
+    record, estimates = make.contrasts()
+    [grid] = [grid for grid in build_view(record, estimates).grids if grid.title == "Verdict by subset"]
+    said = [row[0] for row in grid.cells]
+    assert "no shortcut larger than 3.1 points found" in said
+    assert "no shortcut found" not in said
+
+
+@pytest.mark.parametrize(("low", "marked"), [(0.501, True), (0.5, False)])
+def test_a_mark_needs_the_printed_interval_as_well(make, low, marked):
+    record = make.record(family=make.FAMILY, contestants={"length": make.contestant(columns=["w"])})
+    rows = [make.estimate(scorer="length:w", subset=subset, value=0.6, low=low, p=0.01) for subset in ("a", "all")]
+    (grid,) = [grid for grid in build_view(record, rows).grids if grid.title.startswith("By subset")]
+    assert grid.cells[0][0].endswith(" *") == marked
