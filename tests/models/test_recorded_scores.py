@@ -156,6 +156,28 @@ def test_the_image_that_hardly_moves_the_score_is_found(write):
     assert "2 of 2" in found.sentence
 
 
+def test_scores_that_nothing_moves_are_a_warning(write):
+    # All four equal: no caption is ahead anywhere, so "the same caption for both images" is 0 of 50 and says nothing.
+    rows = [(f"q:{key}", 0.5, 0.5, 0.5, 0.5) for key in range(50)]
+    path = write("a.csv", csv("id,c0_i0,c1_i0,c0_i1,c1_i1", *rows))
+    [found] = recall([square(key) for key in range(50)], path).findings
+    assert (found.kind, found.severity) == ("image_insensitive", "warning")
+    assert (found.values["same_caption"], found.values["unmoved_by_image"], found.values["all_four_equal"]) == (
+        *(0, 50, 50),
+    )
+    assert "all four scores are equal" in found.sentence
+    assert "higher score" not in found.sentence
+
+
+def test_a_blind_model_whose_captions_tie_in_places_is_a_warning(write):
+    # Of ten, five prefer caption 0 whatever the image and five tie: none is moved by the image.
+    rows = [(f"q:{key}", 0.5, 0.5 - 0.1 * (key % 2), 0.5, 0.5 - 0.1 * (key % 2)) for key in range(10)]
+    path = write("a.csv", csv("id,c0_i0,c1_i0,c0_i1,c1_i1", *rows))
+    [found] = recall([square(key) for key in range(10)], path).findings
+    assert (found.severity, found.values["same_caption"], found.values["all_four_equal"]) == ("warning", 5, 5)
+    assert "another image moves no score" in found.sentence
+
+
 def test_an_encoder_that_sees_both_is_no_warning(write):
     only = [square("a")]
     [found] = recall(only, write("a.csv", csv("id,c0_i0,c1_i0,c0_i1,c1_i1", ("q:a", 0.9, 0.1, 0.1, 0.9)))).findings
