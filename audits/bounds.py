@@ -64,7 +64,9 @@ def _if(outcome: Outcome, name: str, open_: NDArray[np.bool_]) -> Outcome:
     )
 
 
-def findings(name: str, outcomes: Mapping[str, Outcome], made: Mapping[str, Outcome], ids: Sequence[str]) -> list[Finding]:
+def findings(
+    name: str, outcomes: Mapping[str, Outcome], made: Mapping[str, Outcome], ids: Sequence[str]
+) -> list[Finding]:
     """Say what the bounds are, how much was answered, and which instances were not.
 
     Args:

@@ -46,7 +46,7 @@ class Measured:
     findings: tuple[Finding, ...] = ()
 
 
-def from_cells(  # noqa: PLR0913 - all but three by keyword
+def from_cells(
     contestant: Contestant,
     cells: Cells,
     roster: Roster,
@@ -107,9 +107,7 @@ def from_recalled(
     """
     name = contestant.full_name("")
     if recalled.cells is not None:
-        decided = from_cells(
-            contestant, recalled.cells, roster, tolerance=tolerance, never_asked=recalled.never_asked
-        )
+        decided = from_cells(contestant, recalled.cells, roster, tolerance=tolerance, never_asked=recalled.never_asked)
         findings = (*recalled.findings, *decided.findings)
         return replace(decided, seconds=seconds, facts=recalled.facts, findings=findings)
     if recalled.comparisons is None:

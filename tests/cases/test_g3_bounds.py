@@ -1,4 +1,4 @@
-"""Case G3 for flags, scores and any model: what is unscored is neither right nor wrong, and bounds say what it may be."""
+"""Case G3 for flags, scores and any model: what is unscored is neither right nor wrong."""
 
 import numpy as np
 import pytest

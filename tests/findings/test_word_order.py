@@ -45,7 +45,9 @@ def test_the_ceiling_is_claimed_for_words_alone_and_raw_differences_are_counted(
     assert plain.sentence.endswith("cannot exceed 50.0 %.")
 
 
-@pytest.mark.parametrize(("caption", "foil", "differ"), [("A cat b", "b cat A", 0), ("A b", "B a", 1), ("a  b", "b a", 1)])
+@pytest.mark.parametrize(
+    ("caption", "foil", "differ"), [("A cat b", "b cat A", 0), ("A b", "B a", 1), ("a  b", "b a", 1)]
+)
 def test_capitals_marks_and_blanks_are_raw_differences(thresholds, caption, foil, differ) -> None:
     [found] = order_only([pair("0", caption, foil)], thresholds)
     assert found.values["written_differently"] == differ

@@ -121,8 +121,9 @@ def insensitive(name: str, grids: Grids, targets: Sequence[Target]) -> list[Find
     """Return how much the image moves the scores of 2x2 instances.
 
     Measured: the share of instances in which no score changes with the image, ties among captions included; that in
-    which the same caption has the higher score for both images (an encoder that hardly notices the image has 1, exchangeable scores have 1/2), and the median of |s(c, i0) - s(c, i1)|, over both
-    captions, against that of |s(c0, i) - s(c1, i)|, over both images.
+    which the same caption has the higher score for both images (an encoder that hardly notices the image has 1,
+    exchangeable scores have 1/2); and the median of |s(c, i0) - s(c, i1)|, over both captions, against that of
+    |s(c0, i) - s(c1, i)|, over both images.
 
     Source: ours.
     """
