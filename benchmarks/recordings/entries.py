@@ -132,14 +132,8 @@ def _text(raw: Raw, roles: Roles, role: str) -> str:
     return label(cell, raw.spot.at(column))
 
 
-def _decimal(raw: Raw, roles: Roles) -> str:
-    """Return an id that became a decimal number (`7.0`, where a column of whole numbers has gaps) as it stands."""
-    cell = raw.cells.get(roles.one("id"))
-    return str(cell) if isinstance(cell, float) and cell.is_integer() else ""
-
-
 def _id(raw: Raw, roles: Roles) -> str:
-    name = _text(raw, roles, "id") or _decimal(raw, roles) or (raw.keys[-1] if raw.keys else "")
+    name = _text(raw, roles, "id") or (raw.keys[-1] if raw.keys else "")
     tier = _text(raw, roles, "tier")
     return f"{name}:{tier}" if name and tier else name
 

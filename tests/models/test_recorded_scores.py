@@ -217,12 +217,6 @@ def test_ids_in_another_writing_are_not_joined_and_a_warning_shows_one(write, wr
     assert f"recorded {rows[0]['id']!r} may be benchmark '000'" in note.sentence
 
 
-def test_ids_that_became_decimal_numbers_are_told_apart_from_no_id(write):
-    rows = [{**row, "id": number} for row, number in zip(ROWS, (7.0, 8.0, 9.0), strict=True)]
-    with pytest.raises(InputError, match=r"recorded '7\.0' may be benchmark 's:7'"):
-        recall([pair(key) for key in range(10)], write("a.json", rows))
-
-
 def test_no_row_joins_and_the_message_shows_ids_that_are_written_alike(write):
     rows = [{"id": "s:00", "positive_score": 1, "negative_score": 0}]
     with pytest.raises(InputError, match="recorded 's:00' may be benchmark 's:0'"):

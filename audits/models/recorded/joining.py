@@ -12,7 +12,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from audits.models.recorded.near_ids import alike, hint as told_alike
+from audits.models.recorded.near_ids import alike
+from audits.models.recorded.near_ids import hint as told_alike
 from audits.statistics.outcomes import is_pairing
 from benchmarks.errors import InputError, near
 from benchmarks.recordings.entries import Entry
