@@ -357,7 +357,7 @@ def test_nested_too_deeply_and_huge_ids(write):
 @pytest.mark.parametrize(
     ("runs", "told"),
     [
-        ({}, "no recorded run is named"),
+        ({}, "no recorded run was given"),
         ({"a": {"layout": "pairs"}}, "needs a path"),
         ({"a": {"path": "x.csv", "colums": {}}}, "columns"),
         ({"a": "gone.csv"}, "not there"),
