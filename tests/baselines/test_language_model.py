@@ -160,6 +160,9 @@ def test_a_local_snapshot_that_holds_no_weights_is_completed_from_the_hub(monkey
     shutil.copytree(tiny_llama, whole)
     shutil.copytree(tiny_llama, part, ignore=shutil.ignore_patterns("*.safetensors"))
     monkeypatch.setattr("benchmarks.hub.probe", lambda *_, **__: "")
+    monkeypatch.setattr("benchmarks.hub._silent", {})
+    monkeypatch.setattr("benchmarks.hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("benchmarks.hub.probe", lambda *_, **__: "")
     monkeypatch.setattr("benchmarks.hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(
         "baselines.language.files.snapshot_download",
