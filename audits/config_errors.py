@@ -18,6 +18,7 @@ from reports.scrub import scrub_echo, scrub_override
 _OPTION = re.compile(r"Could not (?:find|load) '(\w+)/([^']*)'")
 _GROUP = re.compile(r"Could not override '([\w/]+)'\.\s*No match in the defaults list")
 _KEY = re.compile(r"Could not override '([^']+)'")
+_RUN = re.compile(r"model\.(\w+)\.runs\.")
 _EXISTING = re.compile(r"Could not append to config\. An item is already at '([^']+)'")
 
 
@@ -63,7 +64,7 @@ def _unknown_option(group: str, name: str) -> InputError:
 
 def _unknown_key(key: str, words: Sequence[str]) -> InputError:
     known = _known_keys(words, key)
-    phrase = near(key, known)
+    phrase = _new_run(key, words) or near(key, known)
     return InputError(
         f"no option is called {key!r}",
         where="the command line",
@@ -71,6 +72,16 @@ def _unknown_key(key: str, words: Sequence[str]) -> InputError:
         expected=", ".join(sorted(name for name in known if "." not in name)),
         step=phrase or f"see `audits {words[0]} --cfg job`; a new key of your own is added with +{key}=...",
     )
+
+
+def _new_run(key: str, words: Sequence[str]) -> str:
+    """Return how a recorded run is named: it is a new key, so it takes a `+`."""
+    hit = _RUN.match(key)
+    if hit is None:
+        return ""
+    word = scrub_override(next((word for word in words if word.startswith(key)), f"{key}=FILE"))
+    asked = any(re.match(rf"\+?model=.*\b{re.escape(hit[1])}\b", word) for word in words)
+    return f"write +{word}" + ("" if asked else f", beside model={hit[1]}")
 
 
 def _known_keys(words: Sequence[str], wrong: str) -> list[str]:

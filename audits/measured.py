@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from audits.bounds import bounds
+from audits.bounds import findings as bounds_found
 from audits.dataset import Roster
 from audits.load import Contestant
 from audits.models.schema import Recalled
@@ -45,7 +47,13 @@ class Measured:
 
 
 def from_cells(
-    contestant: Contestant, cells: Cells, roster: Roster, *, tolerance: float, counts: tuple[Counts, ...] = ()
+    contestant: Contestant,
+    cells: Cells,
+    roster: Roster,
+    *,
+    tolerance: float,
+    counts: tuple[Counts, ...] = (),
+    never_asked: Set[int] = frozenset(),
 ) -> Measured:
     """Decide the comparisons of a contestant that gave scores.
 
@@ -55,6 +63,7 @@ def from_cells(
         roster: The instances.
         tolerance: Scores that differ by no more are tied; a contestant may ask for a larger one.
         counts: What the engine counted for it.
+        never_asked: Positions of instances that a model was never asked about.
     """
     scorer = contestant.scorer
     tolerance = max(tolerance, float(getattr(scorer, "tolerance", 0.0)))
@@ -68,7 +77,20 @@ def from_cells(
         table.insert(1, "scorer", name)
         tables.append(table)
     facts = dict(getattr(scorer, "facts", {}))
-    return Measured(contestant, found, pd.concat(tables, ignore_index=True), cells, cells.seconds, counts, facts=facts)
+    measured = Measured(
+        contestant, found, pd.concat(tables, ignore_index=True), cells, cells.seconds, counts, facts=facts
+    )
+    return _bounded(measured, roster, never_asked) if contestant.kind == "model" else measured
+
+
+def _bounded(measured: Measured, roster: Roster, never_asked: Set[int]) -> Measured:
+    """Add, for a model that left something open, what its result would be if that were wrong, or right."""
+    found, notes = {}, list(measured.findings)
+    for name, own in measured.outcomes.items():
+        made = bounds(own, never_asked)
+        found[name] = {**own, **made}
+        notes += bounds_found(name, own, made, roster.ids)
+    return replace(measured, outcomes=found, findings=tuple(notes))
 
 
 def from_recalled(
@@ -85,13 +107,14 @@ def from_recalled(
     """
     name = contestant.full_name("")
     if recalled.cells is not None:
-        decided = from_cells(contestant, recalled.cells, roster, tolerance=tolerance)
-        return replace(decided, seconds=seconds, facts=recalled.facts, findings=recalled.findings)
+        decided = from_cells(contestant, recalled.cells, roster, tolerance=tolerance, never_asked=recalled.never_asked)
+        findings = (*recalled.findings, *decided.findings)
+        return replace(decided, seconds=seconds, facts=recalled.facts, findings=findings)
     if recalled.comparisons is None:
         raise TypeError(f"{name} recalls neither scores nor comparisons")
     table = recalled.comparisons.copy()
     table.insert(1, "scorer", name)
-    return Measured(
+    measured = Measured(
         contestant,
         {name: recalled.outcomes},
         table,
@@ -101,3 +124,4 @@ def from_recalled(
         facts=recalled.facts,
         findings=recalled.findings,
     )
+    return _bounded(measured, roster, recalled.never_asked)

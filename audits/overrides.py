@@ -14,6 +14,7 @@ PATH_KEYS = (
     *("out", "dir", "benchmark.root", "benchmark.path", "benchmark.path.*", "benchmark.images", "benchmark.images.*"),
     *("benchmark.flickr", "benchmark.index", "paths.*"),
     *("model.*.runs.*", "model.*.runs.*.path", "model.*.runs.*.path.*", "model.*.own.path", "model.*.own.path.*"),
+    *("model.*.runs.*.ab", "model.*.runs.*.ba"),
 )
 # Hydra's own options that are followed by a value of theirs.
 _VALUED = {"--cfg", "-c", "--package", "-p", "--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}

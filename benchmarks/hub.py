@@ -29,6 +29,7 @@ from benchmarks.schema import Card
 log = logging.getLogger(__name__)
 DEADLINE = 4.0  # seconds to wait for any answer of the hub, name look-up included
 COMMIT = re.compile(r"[0-9a-f]{40}")
+_silent: dict[str, str] = {}  # why, by address
 REFUSED = (401, 403, 404)
 
 
@@ -78,6 +79,27 @@ def probe(endpoint: str, *, deadline: float = DEADLINE) -> str:
     return said[0] if said else f"no answer within {deadline:g} s"
 
 
+def silence() -> str:
+    """Return why the hub says nothing here, or an empty string; one that said nothing is not asked again.
+
+    A process asks for several models: the wait for a hub that does not answer is spent once.
+    """
+    if constants.HF_HUB_OFFLINE:
+        return "HF_HUB_OFFLINE is set"
+    if constants.ENDPOINT not in _silent:
+        found = probe(constants.ENDPOINT)
+        if not found:
+            return ""
+        _silent[constants.ENDPOINT] = found
+    return _silent[constants.ENDPOINT]
+
+
+def hush() -> None:
+    """Keep the client's bars and its log of retries off: what went wrong is said once, in our own words."""
+    disable_progress_bars()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+
+
 def public(address: str) -> str:
     """Return an address without user, password, query and fragment."""
     try:
@@ -122,7 +144,7 @@ def _cached(card: Card, patterns: Sequence[str]) -> Fetched | None:
 
 def _download(card: Card, patterns: Sequence[str]) -> Fetched:
     """Download, and say in one word why it failed if it did."""
-    disable_progress_bars()
+    hush()
     try:
         folder = huggingface_hub.snapshot_download(
             card.hub, repo_type="dataset", revision=card.revision or None, allow_patterns=list(patterns), etag_timeout=5

@@ -58,6 +58,8 @@ class Recorded:
             raise InputError(
                 "benchmark=recorded needs a file", where="benchmark.path", got="null", step=self.card.how_to_get
             )
+        if isinstance(path, str | Path):
+            self.card = sources.titled(self.card, Path(path).name, instead="recorded scores")
         source = Path(root).expanduser() / path if root is not None and isinstance(path, str | Path) else path
         self._recording = entries.read(source, layout=layout, columns=columns, where="benchmark")
         self._questions = _questions(self._recording)

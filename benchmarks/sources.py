@@ -92,6 +92,17 @@ def card(mapping: Card | Mapping[str, Any]) -> Card:
     return Card(**tidy)
 
 
+def titled(card: Card, name: str, *, instead: str) -> Card:
+    """Return a card under the name of the user's own file, unless the user gave it a title.
+
+    Args:
+        card: The card.
+        name: Name of the file.
+        instead: The title that stands for a file that is not known yet.
+    """
+    return dataclasses.replace(card, title=name) if card.title == instead else card
+
+
 def locate(card: Card, root: str | Path | None, wanted: Wanted) -> Place:
     """Find a release: in the user's folder if one is given, else on the hub.
 

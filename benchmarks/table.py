@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,8 +64,9 @@ class Table:
         tags: str | Sequence[str] | None = None,
         **choices: columns.Choice,
     ) -> None:
-        self.card = sources.card(card)
-        file = _file(path, root, self.card)
+        plain = sources.card(card)
+        file = _file(path, root, plain)
+        self.card = sources.titled(plain, file.name, instead="your own table")
         self._sheet = sheets.open_sheet(file, delimiter=delimiter)
         self._columns = columns.assign(self._sheet.header, choices, where=str(file))
         self._images = sources.images_folder(images, file.parent)
@@ -111,13 +113,22 @@ class Table:
     def _texts(self, role: str, cells: Mapping[str, Any], spot: files.Spot) -> tuple[str, ...]:
         """Return the texts of a role: one cell, a list in a cell, or several columns."""
         texts: list[str] = []
-        for column in self._columns.by_role.get(role, ()):
+        names = self._columns.by_role.get(role, ())
+        for number, column in enumerate(names):
             place = spot.at(column)
+            if number and all(_is_empty(cells.get(name, "")) for name in names[number:]):
+                break  # of numbered columns, a row with fewer options leaves the last ones empty
             if column not in cells:
                 place.refuse("a field is missing", expected=f"the {role}")
             cell = cells[column] if self._sheet.typed else listed(cells[column])
             if cell == []:
                 place.refuse("an empty list", expected="at least one text")
+            if number and _is_empty(cell):
+                place.refuse(
+                    f"an empty {role} before one that is there",
+                    told=f"{column} is empty, a later one is not",
+                    step=f"leave the last columns of a row empty, not one between: {', '.join(names)}",
+                )
             texts += [files.is_text(text, place) for text in (cell if isinstance(cell, list) else [cell])]
         return tuple(texts)
 
@@ -209,6 +220,13 @@ def _tag_columns(tags: str | Sequence[str] | None, sheet: sheets.Sheet) -> tuple
 
 def _candidates(tags: str | Sequence[str] | None, found: columns.Columns, chosen: Sequence[str]) -> tuple[str, ...]:
     return found.others if tags is None else tuple(chosen)
+
+
+def _is_empty(cell: Any) -> bool:
+    """Return whether a cell holds nothing."""
+    return (
+        cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and math.isnan(cell))
+    )
 
 
 def _gold(images: int, positives: int, foils: int, spot: files.Spot) -> NDArray[np.bool_]:

@@ -81,8 +81,7 @@ def _read(folder: Path, record: Record, index: Index, findings: Sequence[Finding
         if used > MOST_BYTES and items:
             break
         items[one] = text
-    order = [*(one for one in chosen[:first] if one in items), *(one for one in rows if one in items)]
-    order = list(dict.fromkeys(order))
+    order = [one for one in rows if one in items]  # of the file, whatever they were chosen for
     head = {"subsets": [visible(name) for name in subsets], "states": STATES, "contestants": _contestants(index)}
     data = f'{_json(head)[:-1]},"items":[{",".join(items[one] for one in order)}]}}'
     return Cases(data, _note(len(order), len(rows), min(first, len(order))), ())
@@ -90,11 +89,12 @@ def _read(folder: Path, record: Record, index: Index, findings: Sequence[Finding
 
 def _note(shown: int, total: int, first: int) -> str:
     if shown == total:
-        return f"All {count(total)} instances are in this page."
-    named = f"first the {count(first)} that findings name, then " if first else ""
+        return f"All {count(total)} instances are in this page, in the order of the benchmark."
+    named = f"the {count(first)} that findings name, and " if first else ""
     return (
         f"{count(shown)} of {count(total)} instances are in this page: {named}a fixed sample that gives every subset "
-        "its share. All are in instances.parquet, scores.parquet and outcomes.parquet beside it."
+        "its share, in the order of the benchmark. All are in instances.parquet, scores.parquet and outcomes.parquet "
+        "beside it."
     )
 
 

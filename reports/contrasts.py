@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from reports.captions import interval_notes, measure_title
+from reports.counted import MOST_TOLD, few, whose_n
 from reports.index import MACRO, POOLED, Contestant, Index
 from reports.measures import measure, value_text
 from reports.schema import Estimate, Record
@@ -19,10 +21,12 @@ from reports.tabular import (
     folding_note,
     head_of,
     sectioned,
+    span_text,
 )
-from reports.text import visible
+from reports.text import count, visible
 
 PARTS = ("accuracy_easy", "accuracy_tie", "accuracy_hard")
+_PART_NAMES = {"accuracy_easy": "right", "accuracy_tie": "tied", "accuracy_hard": "wrong"}
 GAPS = ("easy_hard_gap", "easy_hard_gap_base", "easy_hard_gap_foil")
 SPLIT = (*PARTS, *GAPS, "share_of_above_chance")
 ASSOCIATED = (
@@ -33,11 +37,19 @@ _SHARED = "A baseline trained on the benchmark is a diagnostic of what its text 
 
 
 class Matrix(NamedTuple):
-    """Hold the columns of a table of comparisons, its estimates by row and column, and what is said below it."""
+    """Hold a table of comparisons.
+
+    Attributes:
+        heads: Heads of its columns.
+        found: Its estimates by row and column.
+        said: What a reader of a split must know; its values are set against chance.
+        beside: What else is said of it.
+    """
 
     heads: Sequence[Head]
     found: Sequence[Sequence[Estimate | None]]
     said: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 def excess_grids(record: Record, index: Index) -> list[Grid]:
@@ -49,7 +61,8 @@ def excess_grids(record: Record, index: Index) -> list[Grid]:
         heads = [Head(place if place in (MACRO, POOLED) else visible(place)) for place in places]
         found = [[_pair(index, model, item, "excess", place) for place in places] for item in shown]
         title = f"Excess of {visible(model.scorer)} over each baseline, points"
-        grids.append(_paired(record, index, title, shown, Matrix(heads, found)))
+        said = (*_common(index, model, shown, places), *whose_n([head.label for head in heads], shown, found))
+        grids.append(_with_n(_paired(record, index, title, shown, Matrix(heads, found, beside=said)), found))
     return grids
 
 
@@ -62,8 +75,43 @@ def split_grids(record: Record, index: Index) -> list[Grid]:
         heads = [Head(measure_title(metric, POOLED), is_name=False) for metric in metrics]
         found = [[_pair(index, model, item, metric, POOLED) for metric in metrics] for item in shown]
         title = f"{visible(model.scorer)} where each baseline is right, ties or is wrong"
-        grids.append(_paired(record, index, title, shown, Matrix(heads, found, (ASSOCIATED,))))
+        grid = _paired(record, index, title, shown, Matrix(heads, found, (ASSOCIATED,)))
+        parts = [metric for metric in PARTS if metric in metrics]
+        counts = [_sizes([_pair(index, model, item, metric, POOLED) for metric in parts]) for item in shown]
+        columns = (*grid.columns, Head(f"n ({', '.join(_PART_NAMES[part] for part in parts)})", is_name=False))
+        cells = tuple((*row, own) for row, own in zip(grid.cells, counts, strict=True))
+        grids.append(replace(grid, columns=columns, cells=cells) if parts else grid)
     return grids
+
+
+def _sizes(estimates: Sequence[Estimate | None]) -> str:
+    """Return how many instances of each part the model has a value for, 0 where the part is empty."""
+    return " / ".join(count(estimate.n if estimate else 0) for estimate in estimates)
+
+
+def _with_n(grid: Grid, found: Sequence[Sequence[Estimate | None]]) -> Grid:
+    """Return a table of differences with the number of instances that both sides have a value for at its foot."""
+    columns = [[estimate for estimate in column if estimate is not None] for column in zip(*found, strict=True)]
+    sizes = tuple(span_text(estimate.n for estimate in column) for column in columns)
+    return replace(grid, rows=(*grid.rows, Head("n", foot=True, is_name=False)), cells=(*grid.cells, sizes))
+
+
+def _common(index: Index, model: Contestant, shown: Sequence[Contestant], places: Sequence[str]) -> tuple[str, ...]:
+    """Say where a comparison rests on fewer instances than one side has a value for."""
+    told: dict[str, list[str]] = {}
+    for place in places:
+        for item in shown:
+            pair, sides = _pair(index, model, item, "excess", place), (model, item)
+            own = [index.find(one.scorer, index.compared(one), place) for one in sides]
+            most = max((estimate.n for estimate in own if estimate is not None), default=0)
+            if pair is not None and place != MACRO and pair.n < most:
+                name = "all instances" if place == POOLED else visible(place)
+                told.setdefault(f"{count(pair.n)} of {count(most)}", []).append(name)
+    if not told:
+        return ()
+    listed = [f"{text} in {few(list(dict.fromkeys(names)))}" for text, names in list(told.items())[:MOST_TOLD]]
+    more = f"; {count(len(told) - MOST_TOLD)} more in metrics.csv" if len(told) > MOST_TOLD else ""
+    return (f"Compared only on the instances that both sides have a value for: {'; '.join(listed)}{more}.",)
 
 
 def opponents(index: Index, scorer: str, metrics: Sequence[str]) -> list[Contestant]:
@@ -87,12 +135,17 @@ def _any(index: Index, model: Contestant, shown: Iterable[Contestant], metric: s
 
 def _paired(record: Record, index: Index, title: str, shown: Sequence[Contestant], matrix: Matrix) -> Grid:
     """Return a table of comparisons with baselines, zero-shot and trained ones apart."""
-    heads, found, said = matrix
+    heads, found, said, beside = matrix
     cells = [tuple(cell_of(index, item, estimate) for estimate in row) for item, row in zip(shown, found, strict=True)]
     rows = [head_of(item) for item in shown]
     used = [estimate for row in found for estimate in row if estimate is not None]
     folded = folded_rows(index, shown)
-    notes = (*said, *interval_notes(record, index, used), *family_note(record, cells, "0" if not said else "chance"))
+    notes = (
+        *said,
+        *beside,
+        *interval_notes(record, index, used),
+        *family_note(record, cells, "0" if not said else "chance"),
+    )
     if any(item.kind == "trained" for item in shown):
         notes += (f"{_SHARED}is not thereby blind.",)
     return Grid(title, (*notes, *folding_note(folded)), sectioned(rows), tuple(heads), tuple(cells), folded)

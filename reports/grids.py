@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from reports.captions import foot_notes, interval_notes, marks, measure_title, telling
 from reports.contrasts import beside_grids, excess_grids, order_grids, split_grids
+from reports.counted import all_tied
 from reports.index import MACRO, POOLED, Contestant, Index
 from reports.measures import measure
 from reports.schema import Estimate, Record
@@ -109,7 +110,8 @@ def _pooled(record: Record, index: Index) -> Grid:
     same = [f"{COUNTS[place]} {numbers[0][place]}" for place in range(len(COUNTS)) if place not in kept]
     shared = (f"The same in every row: {', '.join(same)}.",) if same else ()
     folded = folded_rows(index, index.contestants)
-    notes = (*shared, *interval_notes(record, index, used), *foot_notes(feet), *marks(cells))
+    notes = (*shared, *all_tied(index, index.contestants), *interval_notes(record, index, used))
+    notes += (*foot_notes(feet), *marks(cells))
     notes += (*family_note(record, cells), *folding_note(folded))
     return Grid("All instances", notes, sectioned(rows), tuple(columns), tuple(cells), folded)
 

@@ -30,6 +30,13 @@ class Measure(NamedTuple):
     role: Role = "main"
 
 
+_BOUNDED = {
+    "accuracy": "accuracy",
+    "accuracy_all": "accuracy (all positives)",
+    "group": "Group",
+    "i2t": "I2T",
+    "t2i": "T2I",
+}
 MEASURES = {
     "accuracy": Measure("accuracy"),
     "accuracy_all": Measure("accuracy (all positives)"),
@@ -53,8 +60,11 @@ MEASURES = {
     "first_option_share": Measure("first option chosen", role="orders"),
     "accuracy_first": Measure("accuracy, positive first", role="orders"),
     "accuracy_second": Measure("accuracy, positive second", role="orders"),
-    "accuracy_if_wrong": Measure("accuracy if all unscored were wrong", role="other"),
-    "accuracy_if_right": Measure("accuracy if all unscored were right", role="other"),
+    **{
+        f"{metric}_if_{end}": Measure(f"{title} if all unscored were {end}", role="other")
+        for metric, title in _BOUNDED.items()
+        for end in ("wrong", "right")
+    },
     "lik_diff": Measure("Lik-Diff (nats)", "", role="other"),
     "sensitivity": Measure("sensitivity (d)", "", role="other"),
     "subset_std": Measure("std of the subsets", "points", role="other"),

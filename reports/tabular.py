@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reports.captions import FIXED_MARK, interval_notes, left_out, marks
+from reports.counted import all_tied, whose_n
 from reports.index import Contestant, Index
 from reports.measures import interval_text, measure, value_text
 from reports.schema import Estimate, Kind, Record
@@ -170,8 +171,12 @@ def tabulated(
         cells.append(foot)
     used = [estimate for row in found for estimate in row if estimate is not None]
     folded = folded_rows(index, shown)
-    notes = (*interval_notes(record, index, used), *family_note(record, cells))
-    notes += (*folding_note(folded), *left_out(index), *marks(cells))
+    notes = (
+        *whose_n([head.label for head in columns], shown, found),
+        *all_tied(index, shown),
+        *interval_notes(record, index, used),
+    )
+    notes += (*family_note(record, cells), *folding_note(folded), *left_out(index), *marks(cells))
     return Grid(title, notes, sectioned(rows), tuple(columns), tuple(cells), folded)
 
 

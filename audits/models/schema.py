@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -26,6 +26,7 @@ class Recalled:
         reasons: Reason by instance position for what is unscored.
         facts: What a reader should know: how the file was read, joined, and what is missing.
         findings: What was noticed.
+        never_asked: Positions of instances that nothing is recorded of at all.
     """
 
     cells: Cells | None
@@ -34,6 +35,7 @@ class Recalled:
     reasons: Mapping[int, str] = field(default_factory=dict)
     facts: Mapping[str, str | int] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    never_asked: Set[int] = frozenset()
 
 
 @runtime_checkable

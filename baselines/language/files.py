@@ -19,14 +19,18 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.utils.tqdm import disable_progress_bars
 
+from benchmarks import hub
 from benchmarks.errors import InputError, NotAvailableError
 
 log = logging.getLogger(__name__)
 TOKENIZER_FILES = ["*.json", "*.txt", "*.model", "*.jinja"]
 WEIGHTS = ("*.safetensors", "*.bin")
 ETAG_SECONDS = 5.0
+
+
+class NotFetchedError(OSError):
+    """Say that nothing was asked of a hub that does not answer."""
 
 
 class Located(NamedTuple):
@@ -86,8 +90,10 @@ def _on_this_machine(source: str, revision: str, *, weights: bool) -> Path | Non
 
 def _download(source: str, revision: str, *, weights: bool) -> Path:
     """Fetch the snapshot from the hub: safetensors where there are some, never code."""
+    if silence := hub.silence():
+        raise _unavailable(source, revision, NotFetchedError(f"the hub cannot be reached: {silence}"))
     log.info("fetching %s %s from the hub", source, revision or "(newest)")
-    disable_progress_bars()
+    hub.hush()
     patterns = [*TOKENIZER_FILES, "*.safetensors"] if weights else TOKENIZER_FILES
     fetch = partial(snapshot_download, source, revision=revision or None, etag_timeout=ETAG_SECONDS)
     try:

@@ -48,7 +48,7 @@ def test_a_reader_that_left_is_no_failure(pairs, tmp_path) -> None:
 def test_a_closed_standard_error_changes_nothing(pairs, tmp_path) -> None:
     done = start(tmp_path, RUN, "2>&-")
     assert done.returncode == 0
-    assert "Does your own table need the image?" in done.stdout
+    assert ".csv need the image?" in done.stdout
 
 
 @needs_full

@@ -12,7 +12,7 @@ from baselines.language import gguf
 from baselines.language.files import locate
 from baselines.language.model import choose_device, choose_dtype, context_length, find, load
 from baselines.likelihood import Likelihood
-from benchmarks.errors import InputError
+from benchmarks.errors import InputError, NotAvailableError
 
 CPU = torch.device("cpu")
 
@@ -115,6 +115,30 @@ def test_an_unreachable_hub_is_noticed_and_says_what_to_do(monkeypatch, tmp_path
     assert "12fd25f77366fa6b3b4b768ec3050bf629380bac" in caught.value.where
 
 
+def test_a_hub_that_does_not_answer_is_asked_once_and_the_client_never(monkeypatch):
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    asked = []
+
+    def only_local(source, *, local_files_only=False, **_):
+        assert local_files_only, "the client would retry for half a minute"
+        raise LocalEntryNotFoundError("not here")
+
+    def probe(endpoint, **_):
+        asked.append(endpoint)
+        return "no answer within 4 s"
+
+    monkeypatch.setattr("baselines.language.files.snapshot_download", only_local)
+    monkeypatch.setattr("benchmarks.hub.probe", probe)
+    monkeypatch.setattr("benchmarks.hub._silent", {})
+    monkeypatch.setattr("benchmarks.hub.constants.HF_HUB_OFFLINE", False)
+    for name in ("someone/one", "someone/other"):
+        with pytest.raises(NotAvailableError, match="no answer within 4 s") as caught:
+            locate(name, weights=True)
+        assert caught.value.status == "unreachable"
+    assert len(asked) == 1
+
+
 def test_what_is_in_the_local_hub_cache_is_taken_without_asking_the_hub(monkeypatch, tiny_llama, tmp_path):
     commit = "0123456789abcdef0123456789abcdef01234567"
     snapshot = tmp_path / "snapshots" / commit
@@ -135,6 +159,11 @@ def test_a_local_snapshot_that_holds_no_weights_is_completed_from_the_hub(monkey
     part, whole = tmp_path / "part", tmp_path / "whole"
     shutil.copytree(tiny_llama, whole)
     shutil.copytree(tiny_llama, part, ignore=shutil.ignore_patterns("*.safetensors"))
+    monkeypatch.setattr("benchmarks.hub.probe", lambda *_, **__: "")
+    monkeypatch.setattr("benchmarks.hub._silent", {})
+    monkeypatch.setattr("benchmarks.hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("benchmarks.hub.probe", lambda *_, **__: "")
+    monkeypatch.setattr("benchmarks.hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(
         "baselines.language.files.snapshot_download",
         lambda source, *, local_files_only=False, **_: str(part if local_files_only else whole),

@@ -107,6 +107,8 @@ def test_several_foils_and_positives(tmp_path):
     assert one.gold.tolist() == [[True, True, False, False]]
     plus = table(tmp_path, "caption,caption2,negative_caption\na,b,c\n")
     assert [one.gold.tolist() for one in plus] == [[[True, True, False]]]
+    ragged = table(tmp_path, "caption,foil_1,foil_2,foil_3\na,b,c,d\ne,f,,\n")
+    assert texts(ragged) == [("a", "b", "c", "d"), ("e", "f")]
     lists = table(tmp_path, '{"caption": "a", "foil": ["b", "c"]}\n', "m.jsonl")
     assert texts(lists) == [("a", "b", "c")]
     named = table(tmp_path, "t,x,y\na,b,c\n", caption="t", foil=["x", "y"])
@@ -224,6 +226,8 @@ def test_query(tmp_path):
         ("id,caption,foil\n1,a,b\n,c,d\n", ["line 3", "empty id"]),
         ("caption,foil,image,image_foil\na,b,x.png,\n", ["line 2, field 'image_foil'"]),
         ("caption,foil_1,foil_2,image,image_foil\na,b,c,x,y\n", ["line 2", "2 foils"]),
+        ("caption,foil_1,foil_2,foil_3\na,b,,d\n", ["line 2, field 'foil_2'", "leave the last columns of a row empty"]),
+        ("caption,foil_1,foil_2\na,,c\n", ["line 2, field 'foil_1'", "empty text"]),
         ("caption,foil\na,[]\n", ["line 2", "empty list"]),
         ("caption,foil\na,\"['', 'b']\"\n", ["line 2", "empty text"]),
         (b"caption,foil\na,caf\xe9\n", ["not valid UTF-8", "line 2"]),

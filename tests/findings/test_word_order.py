@@ -33,6 +33,26 @@ def test_case_and_punctuation_do_not_matter_but_counts_of_words_do() -> None:
     assert words("it's") != words("its")
 
 
+def test_the_ceiling_is_claimed_for_words_alone_and_raw_differences_are_counted(thresholds) -> None:
+    # The same words in both pairs; in the second a stop tells them apart, so a scorer of raw text may get both right.
+    rows = [pair("0", "a cat under a table", "a table under a cat"), pair("1", "a dog on a mat.", "a mat on a dog")]
+    [found] = order_only(rows, thresholds)
+    assert (found.values["same_words"], found.values["written_differently"]) == (2, 1)
+    assert "sees only which words occur (lower-cased, without punctuation) cannot exceed 50.0 %" in found.sentence
+    assert "blind" not in found.sentence
+    assert "in 1 of them capitals, marks or blanks differ too" in found.sentence
+    [plain] = order_only(rows[:1], thresholds)
+    assert plain.sentence.endswith("cannot exceed 50.0 %.")
+
+
+@pytest.mark.parametrize(
+    ("caption", "foil", "differ"), [("A cat b", "b cat A", 0), ("A b", "B a", 1), ("a  b", "b a", 1)]
+)
+def test_capitals_marks_and_blanks_are_raw_differences(thresholds, caption, foil, differ) -> None:
+    [found] = order_only([pair("0", caption, foil)], thresholds)
+    assert found.values["written_differently"] == differ
+
+
 def test_identical_captions_are_no_pair_in_another_order(thresholds) -> None:
     rows = [pair("0", "a cat", "a cat"), pair("1", "cat a", "a cat"), pair("2", "x", "y"), pair("3", "u", "v")]
     [found] = order_only(rows, thresholds)
@@ -75,3 +95,4 @@ def test_counts_on_the_released_files(thresholds) -> None:
     counts = {one.subset: (one.values["same_words"], one.values["pairs"]) for one in found}
     # 164 of 245 and 408 of 666, none elsewhere (counted independently on the same files)
     assert counts == {"swap_att": (408, 666), "swap_obj": (164, 245)}
+    assert {one.subset: one.values["written_differently"] for one in found} == {"swap_att": 129, "swap_obj": 68}

@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from audits.config import _absolute
+from audits.models.recorded import recorded
 from audits.overrides import is_path_key, translate
+from benchmarks.errors import InputError
 from tests.audits.conftest import cli  # noqa: F401
 
 SCORES = [
@@ -125,3 +127,64 @@ def test_a_finished_run_is_not_shown_for_other_scores(cli, tmp_path):  # noqa: F
     done = cli(*words)
     assert done.returncode == 3
     assert "a recorded file has changed" in done.stderr
+
+
+def test_the_page_asks_of_the_file_by_its_name(cli, tmp_path):  # noqa: F811
+    (tmp_path / "my_scores.json").write_text(json.dumps(SCORES), encoding="utf-8")
+    done = cli("run", "benchmark=recorded", "benchmark.path=my_scores.json", "out=run", *FAST)
+    assert "Does my_scores.json need the image?" in done.stdout, done.stderr
+    done = cli(
+        "run", "benchmark=recorded", "benchmark.path=my_scores.json", "benchmark.card.title=OURS", "out=own", *FAST
+    )
+    assert "Does OURS need the image?" in done.stdout, done.stderr
+
+
+def test_no_run_beside_a_table_is_said_and_the_table_is_not_read_as_one(cli, tmp_path):  # noqa: F811
+    # The table has columns of scores: it could be read as a run, and was not given as one.
+    rows = ["caption,foil,pos_score,neg_score", *(f"a {k},b {k},1,0" for k in range(12))]
+    (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = cli(
+        "run", "benchmark=table", "benchmark.path=mine.csv", "baseline=length", "model=recorded", "out=run", *FAST
+    )
+    assert done.returncode == 3, done.stdout
+    said = " ".join(done.stderr.split())
+    assert "no recorded run was given" in said
+    assert "+model.recorded.runs.clip=FILE" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "step"),
+    [
+        (("model=recorded",), "write +model.recorded.runs.m=a.json"),
+        ((), "write +model.recorded.runs.m=a.json, beside model=recorded"),
+    ],
+)
+def test_a_run_without_a_plus_is_told_the_plus(cli, tmp_path, words, step):  # noqa: F811
+    (tmp_path / "a.json").write_text(json.dumps(SCORES), encoding="utf-8")
+    done = cli("run", "benchmark=recorded", "benchmark.path=a.json", *words, "model.recorded.runs.m=a.json", "out=run")
+    if not words:  # benchmark=recorded selects the model itself
+        step = step.partition(",")[0]
+    assert done.returncode == 3, done.stdout
+    assert step in " ".join(done.stderr.split())
+
+
+def test_both_orders_without_path_are_read(cli, tmp_path):  # noqa: F811
+    for order in ("ab", "ba"):
+        rows = [{"id": key, "response": "A"} for key in range(12)]
+        (tmp_path / order).mkdir()
+        (tmp_path / order / "x.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "mine.csv").write_text(
+        "\n".join(["id,caption,foil", *(f"{k},a {k},b {k}" for k in range(12))]) + "\n", encoding="utf-8"
+    )
+    done = cli(
+        "run", "benchmark=table", "benchmark.path=mine.csv", "model=recorded",
+        "+model.recorded.runs.m={ab: ab, ba: ba}", "baseline=none", "out=run", *FAST,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    metrics = pd.read_csv(tmp_path / "run" / "metrics.csv").query("primary == 1").set_index("metric")
+    assert metrics.loc["flip_rate", "value"] == 1.0  # always the first option, in both orders
+
+
+def test_orders_beside_other_options_are_told_where_they_go():
+    with pytest.raises(InputError, match=r"write \{path: \{ab: FILE, ba: FILE\}, ...\}"):
+        recorded({"m": {"ab": "x", "ba": "y", "layout": "answers"}})

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from audits.models.recorded import recorded
 from audits.models.schema import Recorded
 from benchmarks.errors import InputError
+from benchmarks.images import ImageRef
+from benchmarks.schema import Instance
 from tests.models.recorded_cases import csv, means, pair, recall, results, square, tall
 
 ROWS = [{"id": f"s:{key}", "positive_score": score, "negative_score": 0.5} for key, score in enumerate((0.9, 0.5, 0.1))]
@@ -156,6 +158,28 @@ def test_the_image_that_hardly_moves_the_score_is_found(write):
     assert "2 of 2" in found.sentence
 
 
+def test_scores_that_nothing_moves_are_a_warning(write):
+    # All four equal: no caption is ahead anywhere, so "the same caption for both images" is 0 of 50 and says nothing.
+    rows = [(f"q:{key}", 0.5, 0.5, 0.5, 0.5) for key in range(50)]
+    path = write("a.csv", csv("id,c0_i0,c1_i0,c0_i1,c1_i1", *rows))
+    [found] = recall([square(key) for key in range(50)], path).findings
+    assert (found.kind, found.severity) == ("image_insensitive", "warning")
+    assert (found.values["same_caption"], found.values["unmoved_by_image"], found.values["all_four_equal"]) == (
+        *(0, 50, 50),
+    )
+    assert "all four scores are equal" in found.sentence
+    assert "higher score" not in found.sentence
+
+
+def test_a_blind_model_whose_captions_tie_in_places_is_a_warning(write):
+    # Of ten, five prefer caption 0 whatever the image and five tie: none is moved by the image.
+    rows = [(f"q:{key}", 0.5, 0.5 - 0.1 * (key % 2), 0.5, 0.5 - 0.1 * (key % 2)) for key in range(10)]
+    path = write("a.csv", csv("id,c0_i0,c1_i0,c0_i1,c1_i1", *rows))
+    [found] = recall([square(key) for key in range(10)], path).findings
+    assert (found.severity, found.values["same_caption"], found.values["all_four_equal"]) == ("warning", 5, 5)
+    assert "another image moves no score" in found.sentence
+
+
 def test_an_encoder_that_sees_both_is_no_warning(write):
     only = [square("a")]
     [found] = recall(only, write("a.csv", csv("id,c0_i0,c1_i0,c0_i1,c1_i1", ("q:a", 0.9, 0.1, 0.1, 0.9)))).findings
@@ -172,6 +196,38 @@ def test_unmatched_rows_and_instances_are_counted_and_listed(write):
     assert note.instances == ("s:2",)
     assert results(PAIRS, found)["accuracy"].unscored.tolist() == [False, False, True]
     assert set(found.cells.notes.values()) == {"no row is recorded"}
+
+
+@pytest.mark.parametrize(
+    "write_id", [str, lambda key: f"{key}.0", lambda key: f" {key:03d} ", lambda key: f"{key:05d}"]
+)
+def test_ids_in_another_writing_are_not_joined_and_a_warning_shows_one(write, write_id):
+    # Ids of the benchmark are 000 to 119: of the ints only 100 to 119 are the same text.
+    gold = np.array([[True, False]])
+    images = (ImageRef.absent(),)
+    known = [Instance(f"{key:03d}", images, (f"a {key}", f"b {key}"), gold) for key in range(120)]
+    rows = [{"id": write_id(key), "positive_score": 1, "negative_score": 0} for key in range(119)]
+    rows.append({"id": "119", "positive_score": 1, "negative_score": 0})
+    found = recall(known, write("a.json", rows))
+    exact = [row["id"] for row in rows if row["id"] in {one.id for one in known}]
+    assert int((~results(known, found)["accuracy"].unscored).sum()) == len(exact)
+    [note] = found.findings
+    assert note.severity == "warning"
+    assert note.values["rows_with_an_id_in_another_writing"] == 120 - len(exact)
+    assert f"recorded {rows[0]['id']!r} may be benchmark '000'" in note.sentence
+
+
+def test_no_row_joins_and_the_message_shows_ids_that_are_written_alike(write):
+    rows = [{"id": "s:00", "positive_score": 1, "negative_score": 0}]
+    with pytest.raises(InputError, match="recorded 's:00' may be benchmark 's:0'"):
+        recall(PAIRS, write("a.json", rows))
+
+
+def test_ids_of_another_benchmark_give_no_hint(write):
+    rows = [*ROWS[:2], {"id": "s:77", "positive_score": 1, "negative_score": 0}]
+    [note] = recall(PAIRS, write("a.json", rows)).findings
+    assert (note.severity, note.values["rows_with_an_id_in_another_writing"]) == ("notice", 0)
+    assert "may be" not in note.sentence
 
 
 def test_rows_that_differ_are_unscored_and_rows_that_agree_count_once(write):
@@ -301,7 +357,7 @@ def test_nested_too_deeply_and_huge_ids(write):
 @pytest.mark.parametrize(
     ("runs", "told"),
     [
-        ({}, "no recorded run is named"),
+        ({}, "no recorded run was given"),
         ({"a": {"layout": "pairs"}}, "needs a path"),
         ({"a": {"path": "x.csv", "colums": {}}}, "columns"),
         ({"a": "gone.csv"}, "not there"),

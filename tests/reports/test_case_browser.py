@@ -104,13 +104,13 @@ def test_named_instances_come_first_then_every_subset_has_its_share():
 def test_the_cap_is_kept_and_said_by_number_and_by_size(tmp_path, make, monkeypatch):
     tables = many(make, 40)
     whole = cases_of(tmp_path / "whole", make, tables)
-    assert whole.note == "All 40 instances are in this page."
+    assert whole.note == "All 40 instances are in this page, in the order of the benchmark."
     monkeypatch.setattr(cases_module, "MOST_INSTANCES", 10)
     found = cases_of(tmp_path / "few", make, tables, [Finding("k", "info", "s", "", ("y:39",))])
     items = json.loads(found.data)["items"]
-    assert found.note.startswith("10 of 40 instances are in this page: first the 1 that findings name")
-    assert items[0]["i"] == "y:39"
-    order = [int(item["i"].partition(":")[2]) for item in items[1:]]
+    assert found.note.startswith("10 of 40 instances are in this page: the 1 that findings name, and a fixed")
+    assert items[-1]["i"] == "y:39"  # the last of the file, and chosen for being named
+    order = [int(item["i"].partition(":")[2]) for item in items]
     assert order == sorted(order)
     monkeypatch.setattr(cases_module, "MOST_BYTES", 1000)
     small = cases_of(tmp_path / "small", make, tables)

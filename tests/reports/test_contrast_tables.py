@@ -1,6 +1,7 @@
 """Tables and charts that set models against baselines: blocks apart, marks after correction, nothing leaks."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -60,12 +61,65 @@ def test_the_split_says_associated_and_no_more(make):
     grid = grid_of(view, "recorded:clip where each baseline")
     assert [head.label for head in grid.columns] == [
         *("where it is right %", "where it ties %", "where it is wrong %", "gap right - wrong points"),
+        "n (right, tied, wrong)",
     ]
     # .77 + .05, .77, .77 - .1 and .15
     row = grid.cells[[head.full for head in grid.rows].index("ngram:raw")]
-    assert [text.split(" ")[0] for text in row] == ["82.0", "77.0", "67.0", "+15.0"]
+    assert [text.split(" ")[0] for text in row[:4]] == ["82.0", "77.0", "67.0", "+15.0"]
     assert "associated with" in grid.notes[0]
     assert "shortcut" not in " ".join(grid.notes)
+
+
+def test_tables_of_comparisons_say_how_many_instances_each_rests_on(make):
+    # The model left 209 of 7,511 open; a trained baseline ties on 700, is right on 4,972 and wrong on 1,630.
+    record, rows = make.contrasts()
+    sizes = {"accuracy_easy": 4972, "accuracy_tie": 700, "accuracy_hard": 1630}
+    fewer = [
+        replace(row, n=7302) if row.metric == "excess" and row.subset == "all"
+        else replace(row, n=sizes[row.metric]) if row.metric in sizes and row.against == "ngram:raw"
+        else row
+        for row in rows
+    ]  # fmt: skip
+    view = build_view(record, fewer)
+    grid = grid_of(view, "Excess of recorded:clip")
+    assert (grid.rows[-1].label, grid.rows[-1].foot) == ("n", True)
+    assert cell(grid, "n", "all") == "7,302"
+    assert cell(grid, "n", "add_att") == "692"
+    assert any("both sides have a value for: 7,302 of 7,511 in all instances." in note for note in grid.notes)
+    split = grid_of(view, "recorded:clip where each baseline")
+    assert cell(split, "ngram:raw", "n (right, tied, wrong)") == "4,972 / 700 / 1,630"
+
+
+def test_a5_compares_on_the_common_ids_and_says_so(make):
+    # Case A5: model X has 7 of the 10 rows, Y all of them; the difference is over 7.
+    record = make.record(contestants={"x": make.contestant("model"), "y": make.contestant("blind")})
+    rows = [
+        make.estimate(scorer="x", value=0.6, n=7),
+        make.estimate(scorer="y", value=0.5, n=10),
+        make.estimate(scorer="x", against="y", metric="excess", value=0.1, low=0.0, high=0.2, n=7),
+    ]
+    grid = grid_of(build_view(record, rows), "Excess of x")
+    assert cell(grid, "n", "all") == "7"
+    assert "Compared only on the instances that both sides have a value for: 7 of 10 in all instances." in grid.notes
+
+
+def test_a_table_says_whose_n_is_which(make):
+    record, rows = make.contrasts()
+    fewer = [replace(r, n=669) if r.scorer == "recorded:clip" and r.subset == "add_att" else r for r in rows]
+    grid = grid_of(build_view(record, fewer), "By subset: accuracy")
+    assert cell(grid, "n", "add_att") == "669 to 692"
+    assert any("add_att: 669 for recorded:clip, 692 for all others." in note for note in grid.notes)
+    assert not any("n is not the same" in note for note in grid_of(build_view(record, rows), "By subset").notes)
+
+
+def test_a_table_says_where_everything_is_a_tie(make):
+    facts = {"x": make.contestant("model"), "y": make.contestant("model")}
+    rows = [
+        make.estimate(scorer=name, metric="group", value=0, n=50, ties=ties) for name, ties in (("x", 50), ("y", 49))
+    ]
+    grid = grid_of(build_view(make.record(contestants=facts), rows), "All instances")
+    [note] = [note for note in grid.notes if "Every comparison is a tie" in note]
+    assert "for x:" in note
 
 
 def test_comparisons_do_not_leak_into_tables_of_single_contestants(make):

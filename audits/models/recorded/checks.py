@@ -120,9 +120,10 @@ def facts(own: Own) -> dict[str, str | int]:
 def insensitive(name: str, grids: Grids, targets: Sequence[Target]) -> list[Finding]:
     """Return how much the image moves the scores of 2x2 instances.
 
-    Measured: the share of instances in which the same caption has the higher score for both images (an encoder that
-    does not notice the image has 1, exchangeable scores have 1/2), and the median of |s(c, i0) - s(c, i1)|, over both
-    captions, against that of |s(c0, i) - s(c1, i)|, over both images.
+    Measured: the share of instances in which no score changes with the image, ties among captions included; that in
+    which the same caption has the higher score for both images (an encoder that hardly notices the image has 1,
+    exchangeable scores have 1/2); and the median of |s(c, i0) - s(c, i1)|, over both captions, against that of
+    |s(c0, i) - s(c1, i)|, over both images.
 
     Source: ours.
     """
@@ -135,16 +136,28 @@ def insensitive(name: str, grids: Grids, targets: Sequence[Target]) -> list[Find
     by_image = float(np.median(np.abs(stack[:, 0, :] - stack[:, 1, :])))
     by_caption = float(np.median(np.abs(stack[:, :, 0] - stack[:, :, 1])))
     share = float(same.mean())
+    still = np.isclose(stack[:, 0, :], stack[:, 1, :], rtol=0.0, atol=TIE_TOLERANCE).all(axis=1)  # [m]
+    tied = (np.isclose(stack[:, :, 0], stack[:, :, 1], rtol=0.0, atol=TIE_TOLERANCE)).all(axis=1)
+    unmoved = float(still.mean())
+    if unmoved >= INSENSITIVE_SHARE:
+        sentence = _unmoved(name, int(still.sum()), int((still & tied).sum()), len(places))
+    else:
+        sentence = (
+            f"{name}: in {int(same.sum()):,} of {len(places):,} 2x2 instances ({100 * share:.1f} %) the same caption "
+            f"has the higher score for both images; another image moves a caption's score by {by_image:.3g} (median), "
+            f"another caption moves an image's by {by_caption:.3g}."
+        )
+    shown = still if unmoved >= INSENSITIVE_SHARE else same
     return [
         Finding(
             "image_insensitive",
-            "warning" if share >= INSENSITIVE_SHARE else "info",
-            f"{name}: in {int(same.sum()):,} of {len(places):,} 2x2 instances ({100 * share:.1f} %) the same caption "
-            f"has the higher score for both images; another image moves a caption's score by {by_image:.3g} (median), "
-            f"another caption moves an image's by {by_caption:.3g}.",
-            instances=tuple(targets[places[number]].id for number in np.flatnonzero(same)[:SHOWN].tolist()),
+            "warning" if max(share, unmoved) >= INSENSITIVE_SHARE else "info",
+            sentence,
+            instances=tuple(targets[places[number]].id for number in np.flatnonzero(shown)[:SHOWN].tolist()),
             values={
                 "same_caption": int(same.sum()),
+                "unmoved_by_image": int(still.sum()),
+                "all_four_equal": int((still & tied).sum()),
                 "instances": len(places),
                 "share": share,
                 "median_change_by_image": by_image,
@@ -155,5 +168,20 @@ def insensitive(name: str, grids: Grids, targets: Sequence[Target]) -> list[Find
     ]
 
 
+def _unmoved(name: str, still: int, equal: int, total: int) -> str:
+    """Say that another image changes no score, and whether another caption does."""
+    if equal == still:
+        return (
+            f"{name}: in {still:,} of {total:,} 2x2 instances all four scores are equal: nothing that is shown moves "
+            "them, so every comparison is a tie, and a tie passes neither I2T nor T2I nor Group."
+        )
+    return (
+        f"{name}: in {still:,} of {total:,} 2x2 instances another image moves no score at all (in {equal:,} of them "
+        "another caption does not either): what is chosen does not depend on the image."
+    )
+
+
+TIE_TOLERANCE = 1e-12
+"""Scores that differ by no more are equal here; a run's own tolerance may be larger."""
 INSENSITIVE_SHARE = 0.9
 """Share from which the finding is a warning: beyond it strict I2T is at most 10 %, whatever the captions say."""

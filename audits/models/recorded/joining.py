@@ -12,6 +12,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from audits.models.recorded.near_ids import alike
+from audits.models.recorded.near_ids import hint as told_alike
 from audits.statistics.outcomes import is_pairing
 from benchmarks.errors import InputError, near
 from benchmarks.recordings.entries import Entry
@@ -218,12 +220,14 @@ def _nothing(entries: Sequence[Entry], instances: Sequence[Target], way: str, wh
     def told(items: Sequence[Entry] | Sequence[Target]) -> str:
         return "; ".join(f"id {one.id!r}, captions {list(one.captions)!r}"[:120] for one in items[:SHOWN])
 
+    near_ids = alike([one.name for one in entries], [one.id for one in instances])
     return InputError(
         "no recorded row is about any instance of this run",
         where=where,
         got=f"rows such as {told(entries)}",
         expected=f"instances such as {told(instances)}",
-        step="check that it is this benchmark's file; name the columns of id, subset, image, captions; "
+        step=(f"{told_alike(near_ids[0])}; " if near_ids else "")
+        + "check that it is this benchmark's file; name the columns of id, subset, image, captions; "
         + ("or normalise=true" if way != "id" else "or join=content"),
     )
 

@@ -102,7 +102,8 @@ class Run:
             *checks.insensitive(self.name, grids, taken.targets),
         ]
         facts = {**told.facts(found), **checks.facts(own)}
-        return Recalled(cells(grids, taken.targets, found.reasons), facts=facts, findings=tuple(notes))
+        sheet = cells(grids, taken.targets, found.reasons)
+        return Recalled(sheet, facts=facts, findings=tuple(notes), never_asked=found.never_asked)
 
     def _answers(self, taken: Taken, told: Told) -> Recalled:
         self._refuse_squares(taken, "answers")
@@ -168,7 +169,8 @@ class Run:
     ) -> Recalled:
         facts = {**told.facts(found), **states(picks)}
         notes = (*told.unmatched(found), *told.unanswered(picks, decided.outcomes))
-        return Recalled(None, decided.outcomes, decided.table(), decided.reasons, facts, notes)
+        table, never = decided.table(), found.never_asked
+        return Recalled(None, decided.outcomes, table, decided.reasons, facts, notes, never)
 
     def _refuse_squares(self, taken: Taken, what: str) -> None:
         """Refuse what cannot be told apart on 2x2 instances.

@@ -29,6 +29,11 @@ class Values(NamedTuple, Generic[ValueT]):
     repeated: int
     conflicts: tuple[int, ...]
 
+    @property
+    def never_asked(self) -> frozenset[int]:
+        """Return the positions that no row is about."""
+        return frozenset(place for place, reason in self.reasons.items() if reason == NO_ROW)
+
 
 class Taken:
     """Group rows by instance and order.

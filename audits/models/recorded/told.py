@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audits.models.recorded.joining import Joined, Target
+from audits.models.recorded.near_ids import SYSTEMATIC, Alike, alike, hint
 from audits.models.recorded.picks import Pick
 from audits.models.recorded.taken import Values
 from audits.models.recorded.values import flags
@@ -61,18 +62,21 @@ class Told(NamedTuple):
         found = []
         if rows or without:
             why = "; ".join(f"{count:,}: {reason}" for reason, count in self.joined.lost.items())
+            near = self._alike(without)
+            said = f" Ids of {len(near):,} of these rows differ in their writing only: {hint(near[0])}." if near else ""
             found.append(
                 Finding(
                     "recorded_unmatched",
-                    "notice",
+                    "warning" if len(near) >= SYSTEMATIC * total and near else "notice",
                     f"{self.name}: {len(rows):,} of {total:,} rows are about no instance of this run"
                     f"{f' ({why})' if why else ''}, and "
-                    f"{len(without):,} of {len(self.targets):,} instances have no row.",
+                    f"{len(without):,} of {len(self.targets):,} instances have no row.{said}",
                     instances=tuple(self.targets[place].id for place in without[:SHOWN]),
                     values={
                         "rows": total,
                         "rows_without_instance": len(rows),
                         "instances_without_row": len(without),
+                        "rows_with_an_id_in_another_writing": len(near),
                         "first_rows_without_instance": ", ".join(rows[:SHOWN]),
                     },
                 )
@@ -127,6 +131,11 @@ class Told(NamedTuple):
             counts.setdefault(entry.order, Counter())[right is True] += 1
         told = ((f"{order}: " if order else "", found) for order, found in sorted(counts.items()))
         return ", ".join(f"{order}{found[True]} of {found.total()}" for order, found in told)
+
+    def _alike(self, without: Sequence[int]) -> list[Alike]:
+        """Return the rows without an instance whose id is that of an instance without a row, written differently."""
+        pairs = zip(self.recording.entries, self.joined.place.tolist(), strict=True)
+        return alike([entry.name for entry, place in pairs if place < 0], [self.targets[one].id for one in without])
 
     def _without(self) -> list[int]:
         """Return the positions of the instances that no row is about."""
