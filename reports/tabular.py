@@ -150,7 +150,8 @@ def family_note(record: Record, cells: Sequence[Sequence[str]], null: str = "cha
         return ()
     return (
         f"{DEPARTS} differs from {null} after correction over the {count(family['size'])} tests of this report "
-        f"({visible(family['method'])}, alpha {family['alpha']:g}) and by its interval; no mark is no proof of no difference.",
+        f"({visible(family['method'])}, alpha {family['alpha']:g}) and by its interval; "
+        "no mark is no proof of no difference.",
     )
 
 

@@ -20,7 +20,11 @@ def everyone() -> list[Contestant]:
 
 @pytest.mark.parametrize(
     ("shortcut", "finder"),
-    [("length", "length:words:fewer"), ("wording", "frequency:mean:higher"), ("format", "format_cues:final_stop:fewer")],
+    [
+        ("length", "length:words:fewer"),
+        ("wording", "frequency:mean:higher"),
+        ("format", "format_cues:final_stop:fewer"),
+    ],
 )
 def test_a_planted_shortcut_is_found_by_what_looks_for_it(shortcut: str, finder: str) -> None:
     # A fifth of the pairs gives it away and the others do not: about 60 % against 50 %, far over two points.
