@@ -104,12 +104,12 @@ def fewest_decided(clusters: Ints, design: float, critical: float, *, alpha: flo
     Returns:
         s, 0 to 1; infinite where there are fewer than m clusters, NaN without a critical value.
 
-    Source: ours; dixonmood1946 (sign test); clopper1934 (the quantile). `tests/statistics` measures the power.
+    Source: ours; clopper1934 (the quantile). `tests/statistics` measures the power.
 
-    With T_c = 1.96 m is max(4, ceil(log2(40))) = 6, and P(Binomial(100, .0786) >= 6) = .8:
+    With T_c = 1.96 m is max(4, ceil(log2(40))) = 6, and P(Binomial(100, .0779) >= 6) = .8:
 
     >>> round(fewest_decided(np.arange(100), 1.0, 1.96, alpha=0.05), 4)
-    0.0786
+    0.0779
     """
     if isnan(critical):
         return nan
