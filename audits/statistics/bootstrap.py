@@ -47,10 +47,9 @@ def weights(n_clusters: int, *, draws: int = DRAWS, seed: int = SEED, chunk: int
     for start in range(0, draws, size):
         rows = min(size, draws - start)
         counts = np.empty((rows, n_clusters))
-        # The same numbers as 64-bit ones in half the memory. One draw at a time, so that its counts stay in the cache.
-        for row, drawn in zip(
-            counts, rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=np.int32), strict=True
-        ):
+        # The same numbers as 64-bit ones, in half the memory.
+        every = rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=np.int32)
+        for row, drawn in zip(counts, every, strict=True):  # one at a time: its counts stay in the processor's cache
             row[:] = np.bincount(drawn, minlength=n_clusters)
         yield counts
 

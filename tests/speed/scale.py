@@ -1,4 +1,4 @@
-"""Audit a generated release of EqBen's size and say what it takes: seconds of each step, seconds on a core, peak memory.
+"""Audit a generated release of EqBen's size and say what it takes: seconds of each step, and peak memory.
 
     python tests/speed/scale.py [--pairs 250000] [--videos 2] [--baseline length] [--keep FOLDER]
 
@@ -59,12 +59,8 @@ def rows(pairs: int, videos: int, seed: int = 0) -> Iterator[dict[str, str]]:
     draw = random.Random(seed)
     for key, subset in enumerate(subsets(pairs)):
         stem = f"{subset}/video{key // videos}/{key}"
-        yield {
-            "image0": f"{stem}_0.png",
-            "image1": f"{stem}_1.png",
-            "caption0": caption(draw),
-            "caption1": caption(draw),
-        }
+        images = {"image0": f"{stem}_0.png", "image1": f"{stem}_1.png"}
+        yield images | {"caption0": caption(draw), "caption1": caption(draw)}
 
 
 def write(folder: Path, pairs: int, videos: int) -> Path:
