@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
-from typing import NamedTuple
 
-from audits.statistics.layout import MACRO, POOLED
+from audits.beaten import beaten
+from audits.evidence import Rows
+from audits.statistics.layout import POOLED
 from audits.verdict import Thresholds, apart, differs, farthest, percent, reached
 from reports.schema import Estimate, Finding, Kind
 
@@ -16,35 +16,6 @@ WORDS: Mapping[Kind, str] = {
 }
 NAMES: Mapping[Kind, str] = {"blind": "zero_shot_baseline", "trained": "trained_baseline"}
 _DIAGNOSTIC = " Training on the benchmark is a diagnostic of what it gives away: below such a baseline is not blind."
-
-
-class Rows(NamedTuple):
-    """Hold the rows that claims are made from, primary ones without a tag, and the kind of each contestant."""
-
-    rows: list[Estimate]
-    kinds: Mapping[str, Kind]
-
-    def chance(self, kind: Kind, subset: str) -> list[Estimate]:
-        """Return the tests of contestants of a kind against chance on a subset."""
-        return [
-            row
-            for row in self.rows
-            if not row.against and isfinite(row.p) and row.subset == subset and self.kinds.get(row.scorer) == kind
-        ]
-
-    def paired(self, metric: str, kind: Kind, model: str, subset: str) -> list[Estimate]:
-        """Return a model's rows against baselines of a kind on a subset."""
-        return [
-            row
-            for row in self.rows
-            if (row.metric, row.scorer, row.subset) == (metric, model, subset) and self.kinds.get(row.against) == kind
-        ]
-
-    @property
-    def subsets(self) -> list[str]:
-        """Return the subsets in order, `all` last."""
-        found = dict.fromkeys(row.subset for row in self.rows if row.subset not in (POOLED, MACRO))
-        return [*found, POOLED]
 
 
 def claims(rows: Sequence[Estimate], kinds: Mapping[str, Kind], thresholds: Thresholds) -> list[Finding]:
@@ -67,6 +38,7 @@ def claims(rows: Sequence[Estimate], kinds: Mapping[str, Kind], thresholds: Thre
             found += _above_every(of, kind, model)
             found += _below_some(of, kind, model, thresholds)
     for model in models:
+        found += beaten(of, model, thresholds.alpha)
         found += _associated(of, model)
         found += _two_images(of, model)
     return found
@@ -177,12 +149,13 @@ def _share(of: Rows, model: str, baseline: str) -> str:
     """Return how much of the model's score above chance a baseline reaches, where that score is clearly above 0."""
     ours = [row for row in of.chance("model", POOLED) if row.scorer == model and row.low > row.chance]
     theirs = [row for row in of.chance("blind", POOLED) if row.scorer == baseline]
-    if len(ours) != 1 or not theirs or theirs[0].value <= theirs[0].chance:
+    shares = [row for row in of.paired("share_of_above_chance", "blind", model, POOLED) if row.against == baseline]
+    if len(ours) != 1 or not theirs or not shares or theirs[0].value <= theirs[0].chance:
         return ""
-    part = (theirs[0].value - theirs[0].chance) / (ours[0].value - ours[0].chance)
+    [part] = shares
     return (
-        f" It reaches {percent(theirs[0].value)}, which is {100 * part:.0f} % as far above chance as {model} with "
-        f"{percent(ours[0].value)} [{100 * ours[0].low:.1f}, {100 * ours[0].high:.1f}]."
+        f" It reaches {percent(theirs[0].value)} and {model} {percent(ours[0].value)}: {100 * part.value:.0f} % "
+        f"[{100 * part.low:.0f}, {100 * part.high:.0f}] of the model's score above chance, on the same instances."
     )
 
 

@@ -1,4 +1,4 @@
-"""Rows of comparisons: paired differences, a model split by a baseline, and what a sample could have shown."""
+"""Rows of comparisons: paired differences, and a model split by a baseline."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audits.statistics.facing import Facing
-from audits.statistics.families import holm
 from audits.statistics.intervals import Interval
 from audits.statistics.layout import MACRO, Layout, Slice, codes, slices
 from audits.statistics.outcomes import Outcome
-from audits.statistics.paired import PARTS, Exact, difference, difference_sample, exact, gap_sample, split, unshifted
-from audits.statistics.power import deviations, equivalence_bound, noise, smallest_visible
+from audits.statistics.paired import PARTS, difference, difference_sample, gap_sample, split, unshifted
 from audits.statistics.primary import Sample, intervals, pooled
 from audits.statistics.sums import Floats
 from reports.schema import Estimate, Kind
@@ -138,18 +136,18 @@ def _differences(
     for part in field.parts:
         if not np.isnan(values[part.rows]).all():
             sample = difference_sample(values[part.rows], field.clusters[part.rows])
-            yield Pending(_row(field, names, metric, part, sample, (ties, unscored)), sample, True)
+            yield Pending(blank_row(field, names, metric, part, sample, (ties, unscored)), sample, True)
     if len(scored) > 1:
         every = Slice(MACRO, "", np.concatenate([part.rows for part in scored]))
         sample = difference_sample(values, field.clusters, [part.rows for part in scored])
-        yield Pending(_row(field, names, metric, every, sample, (ties, unscored)), sample, True)
+        yield Pending(blank_row(field, names, metric, every, sample, (ties, unscored)), sample, True)
 
 
 def _part(field: Field, names: tuple[Entrant, str], metric: str, outcome: Outcome, part: Slice) -> Iterator[Pending]:
     """Yield the model's mean credit on some of the instances."""
     if len(part.rows) and not np.isnan(outcome.credit[part.rows]).all():
         sample = pooled(outcome.credit[part.rows], field.clusters[part.rows])
-        row = _row(field, names, metric, part, sample, (outcome.tie, outcome.unscored))
+        row = blank_row(field, names, metric, part, sample, (outcome.tie, outcome.unscored))
         chance = float(np.mean(outcome.chance[part.rows][~np.isnan(outcome.credit[part.rows])]))
         yield Pending(dataclasses.replace(row, value=sample.whole.value, chance=chance), sample, False)
 
@@ -168,11 +166,11 @@ def _gap(
     rows = np.concatenate(groups)
     cut = len(groups[0])
     sample = gap_sample(outcome.credit[rows], field.clusters[rows], np.arange(cut), np.arange(cut, len(rows)))
-    row = _row(field, names, metric, Slice(subset, "", rows), sample, (outcome.tie, outcome.unscored))
+    row = blank_row(field, names, metric, Slice(subset, "", rows), sample, (outcome.tie, outcome.unscored))
     yield Pending(row, sample, True)
 
 
-def _row(
+def blank_row(
     field: Field,
     names: tuple[Entrant, str],
     metric: str,
@@ -218,74 +216,13 @@ def with_intervals(pending: Sequence[Pending], field: Field, settings: Settings)
     for place, [primary, *_] in zip(order, found, strict=True):
         one = pending[place]
         bounds = unshifted(primary, one.sample, confidence=settings.confidence) if one.shifted else primary
-        rows[place] = _bounded(one.row, bounds)
+        rows[place] = bounded(one.row, bounds)
     return rows
 
 
-def _bounded(row: Estimate, bounds: Interval) -> Estimate:
+def bounded(row: Estimate, bounds: Interval) -> Estimate:
+    """Return a row with an interval."""
     return dataclasses.replace(row, low=bounds.low, high=bounds.high, method=bounds.method, seed=bounds.seed)
-
-
-def exact_rows(field: Field, pairs: Sequence[Pair], rows: Sequence[Estimate], settings: Settings) -> list[Estimate]:
-    """Return McNemar's test beside the rows of excess where instances are independent, adjusted by Holm's method."""
-    at = {(row.scorer, row.against, row.subset): row for row in rows if row.metric == "excess"}
-    found: list[tuple[Estimate, Exact]] = []
-    for pair in pairs:
-        values = paired_difference(pair)
-        for part in field.parts:
-            row = at.get((pair.model.name, pair.judge.name, part.subset))
-            test = exact(values[part.rows], field.clusters[part.rows], confidence=settings.confidence)
-            if row is not None and test is not None:
-                found.append((row, test))
-    adjusted = holm(np.array([one.test.p for _, one in found]))
-    return [
-        dataclasses.replace(
-            _bounded(row, one.interval),
-            method=f"{one.interval.method}, p by Holm over {len(found)}",
-            primary=False,
-            p=p,
-        )
-        for (row, one), p in zip(found, adjusted.tolist(), strict=True)
-    ]
-
-
-def could_show(
-    field: Field, judges: Sequence[tuple[Entrant, Facing]], critical: float, settings: Settings
-) -> list[Estimate]:
-    """Return what could have been seen of each baseline, and how close to chance it is known to be."""
-    cells = [
-        (judge, judge.outcomes[facing.judge], part)
-        for judge, facing in judges
-        for part in field.parts
-        if not np.isnan(judge.outcomes[facing.judge].credit[part.rows]).all()
-    ]
-    samples = [pooled(outcome.credit[part.rows], field.clusters[part.rows]) for _, outcome, part in cells]
-    level = 1 - 2 * settings.alpha
-    bounds = intervals(samples, field.n_clusters, draws=settings.draws, seed=settings.seed, confidence=level)
-    rows = []
-    for (judge, outcome, part), sample, [primary, *_] in zip(cells, samples, bounds, strict=True):
-        credit, chance = outcome.credit[part.rows], outcome.chance[part.rows]
-        null = float(np.mean(chance[~np.isnan(credit)]))
-        seen = noise(deviations(credit, chance), field.clusters[part.rows])
-        visible = smallest_visible(seen, critical, power=settings.power)
-        blank = _row(field, (judge, ""), "", part, sample, (outcome.tie, outcome.unscored))
-        rows += [
-            dataclasses.replace(
-                blank,
-                metric="smallest_visible",
-                value=visible if np.isfinite(visible) else nan,
-                method=f"power {settings.power:g} at the family's alpha {settings.alpha:g}, design effect "
-                f"{seen.design:.2f}",
-            ),
-            dataclasses.replace(
-                blank,
-                metric="equivalence_bound",
-                value=equivalence_bound(primary.low, primary.high, null),
-                method=f"two one-sided tests at {settings.alpha:g}, {primary.method}",
-                seed=primary.seed,
-            ),
-        ]
-    return rows
 
 
 def format_bias(field: Field, entrants: Sequence[Entrant], judges: Sequence[tuple[Entrant, Facing]]) -> list[Pending]:

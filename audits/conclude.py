@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from audits.claims import claims
 from audits.compared import Entrant, Settings
 from audits.contrast import contrast, with_p
+from audits.dataset import Roster
+from audits.described import described
 from audits.measured import Measured
-from audits.statistics.layout import Layout
 from audits.verdict import Thresholds, verdicts
 from reports.schema import Estimate, FamilyFacts, Finding, VerdictFacts
 
@@ -20,7 +21,8 @@ class Concluded(NamedTuple):
     """Hold what a run concludes.
 
     Attributes:
-        rows: The rows that were given, with p-values where they are tested, and those of the contrast.
+        rows: The rows that were given, with p-values where they are tested, those of the contrast, and what describes a
+            contestant by itself.
         findings: What may be said of models and baselines.
         verdicts: One for each subset and one for all instances.
         family: Over what p-values are adjusted, or None if nothing was tested.
@@ -37,7 +39,7 @@ class Concluded(NamedTuple):
 def conclude(
     rows: Sequence[Estimate],
     measured: Sequence[Measured],
-    where: Layout,
+    roster: Roster,
     values: Mapping[str, Any],
     *,
     primary: str,
@@ -48,7 +50,7 @@ def conclude(
     Args:
         rows: Estimates of every column by itself.
         measured: What the contestants measured.
-        where: Labels of the instances.
+        roster: The instances.
         values: Configuration of the run; `statistics` and `verdict` are read.
         primary: The benchmark's primary metric.
         signatures: Short signature by name of the scorer.
@@ -61,13 +63,15 @@ def conclude(
     ]
     options = values["statistics"]
     levels = (options["level"], thresholds.alpha, thresholds.power)
-    compared = contrast(entrants, where, Settings(primary, options["bootstrap"], options["seed"], *levels))
-    every = [*with_p(rows, compared.adjusted), *compared.rows]
+    settings = Settings(primary, options["bootstrap"], options["seed"], *levels)
+    compared = contrast(entrants, roster.labels, settings)
+    own = described(measured, roster, settings, signatures=signatures)
+    every = [*with_p(rows, compared.adjusted), *compared.rows, *own]
     kinds = {one.name: one.kind for one in entrants}
     return Concluded(
         every,
         claims(every, kinds, thresholds),
-        verdicts(every, kinds, where, thresholds),
+        verdicts(every, kinds, roster.labels, thresholds),
         compared.family,
         _recorded(values["verdict"]),
     )

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from audits.beside import could_show, exact_rows, share_rows
 from audits.compared import (
     Entrant,
     Field,
     Pair,
     Settings,
     compared,
-    could_show,
-    exact_rows,
     field_of,
     format_bias,
     paired_difference,
@@ -23,7 +22,7 @@ from audits.compared import (
 )
 from audits.statistics.facing import Facing, alone, judging
 from audits.statistics.families import METHOD, Joint, stepdown
-from audits.statistics.layout import Layout
+from audits.statistics.layout import POOLED, Layout, Slice
 from audits.statistics.power import deviations
 from audits.statistics.sums import ClusterSums, cluster_sums
 from reports.schema import Estimate, FamilyFacts
@@ -71,10 +70,11 @@ def contrast(entrants: Sequence[Entrant], where: Layout, settings: Settings) -> 
         if model.kind == "model" and facing.model in model.outcomes
     ]
     joint, keys = _family(field, _sole(entrants, judges, settings.primary), pairs, settings)
-    adjusted = dict(zip(keys, joint.adjusted.tolist(), strict=True))
+    adjusted = _by_test(field, joint, keys)
     pending = [one for pair in pairs for one in compared(field, pair)] + format_bias(field, entrants, judges)
     rows = with_p(with_intervals(pending, field, settings), adjusted)
     rows += exact_rows(field, pairs, rows, settings)
+    rows += share_rows(field, pairs, settings)
     rows += could_show(field, judges, joint.critical, settings)
     return Contrast(rows, adjusted, _facts(joint, settings))
 
@@ -132,7 +132,7 @@ def _family(
     ]
     tests += [(pair.model.name, pair.judge.name, "excess", paired_difference(pair)) for pair in pairs]
     for scorer, against, metric, values in tests:
-        for part in field.parts:
+        for part in _distinct(field):
             column = cluster_sums(values[part.rows], field.clusters[part.rows])
             if column.n_clusters:
                 keys.append((scorer, against, metric, part.subset))
@@ -142,6 +142,19 @@ def _family(
         columns, field.n_clusters, skewed=skewed, alpha=settings.alpha, draws=settings.draws, seed=settings.seed
     )
     return joint, keys
+
+
+def _distinct(field: Field) -> list[Slice]:
+    """Return the parts to test: without the only subset where it holds every instance, which `all` tests already."""
+    same = len(field.subsets) == 1 and len(field.subsets[0].rows) == len(field.clusters)
+    return [part for part in field.parts if part.subset == POOLED] if same else field.parts
+
+
+def _by_test(field: Field, joint: Joint, keys: Sequence[Key]) -> dict[Key, float]:
+    """Return the adjusted p-value of each test, under the name of the only subset as well where it is the same test."""
+    found = dict(zip(keys, joint.adjusted.tolist(), strict=True))
+    left_out = {part.subset for part in field.parts} - {part.subset for part in _distinct(field)}
+    return found | {(*key[:3], subset): p for key, p in found.items() for subset in left_out}
 
 
 def _facts(joint: Joint, settings: Settings) -> FamilyFacts | None:

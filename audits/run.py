@@ -109,7 +109,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("contrast"):
         short = {one.contestant.scorer.name: _short(inputs, one.contestant) for one in measured}
         primary = inputs.dataset.benchmark.card.primary
-        concluded = conclude(found.rows, measured, inputs.roster.labels, values, primary=primary, signatures=short)
+        concluded = conclude(found.rows, measured, inputs.roster, values, primary=primary, signatures=short)
     record["verdicts"], record["thresholds"] = concluded.verdicts, concluded.thresholds
     if concluded.family is not None:
         record["family"] = concluded.family

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from baselines.engine import cache_folder
 from baselines.language import packing
-from baselines.language.decisions import PAIRS, SAFETY, Entry, bound, close, sample
+from baselines.language.decisions import PAIRS, SAFETY, Entry, settle
 from baselines.language.model import choose_device, choose_dtype, context_length, find, load
 from baselines.language.options import AUTO, end_token_id, positive, start_token_id
 from baselines.language.reading import Reader
+from baselines.language.rounding import Way
 from baselines.language.rows import Layout, Row
 from baselines.language.tokenizer import HubTokenizer
 from baselines.schema import TEXT, Scored, Side, Task, Work
@@ -26,8 +27,8 @@ from benchmarks.schema import Candidates
 
 Text = tuple[str, str]  # query, caption
 MIXED = "mixed"
-ROUNDED = "bfloat16 products, else float32"
-DECIDED = f"{ROUNDED}; in float32 {PAIRS} pairs and margins within {SAFETY} x their largest error"
+DECIDED = f"bfloat16 products; in float32 {PAIRS} pairs and sets with margins within {SAFETY} x their largest error"
+WIDER = 2  # rounded products are fastest on trees that are this many times larger
 
 
 class Judged(NamedTuple):
@@ -62,8 +63,8 @@ class Likelihood:
         model: `offline`, the path of a GGUF file, a local folder or a hub id.
         revision: Pinned commit of a hub id; without one the commit that was found stands in the signature.
         dtype: float32, bfloat16 or float16 of the whole model, or `mixed`: every caption with matrix products in
-            bfloat16, then in float32 those whose comparison could be decided otherwise (see `language.decisions`). The
-            softmax is in float32.
+            bfloat16, then in float32 those whose comparison could be decided otherwise (see `language.decisions`);
+            a caption of several candidates may have a sum of either kind. The softmax is in float32.
         device: auto, cpu or cuda.
         tokens_per_batch: Tokens read at once. Changes speed and memory, not what is measured.
         end_token: Whether the end token is scored as well.
@@ -93,7 +94,7 @@ class Likelihood:
         revision: str | None = None,
         dtype: str = "float32",
         device: str = AUTO,
-        tokens_per_batch: int = 384,
+        tokens_per_batch: int = 768,
         end_token: bool = False,
         start: str = AUTO,
         name: str | None = None,
@@ -112,7 +113,10 @@ class Likelihood:
 
     @cached_property
     def _model(self) -> Any:
-        """Load the weights when the first caption needs them: a run that finds all in the cache never does."""
+        """Load the weights when the first caption needs them: a run that finds all in the cache never does.
+
+        Only where the dtype is `mixed` they are loaded in any case, for they decide in which ways captions are read.
+        """
         return load(self._found, dtype=self._dtype, device=self._device)
 
     @cached_property
@@ -151,66 +155,66 @@ class Likelihood:
         texts = list(dict.fromkeys((item.query, text) for item in batch for text in item.captions if text is not None))
         rows = dict(zip(texts, self._rows(texts), strict=True))
         scorable = list({row.key: row for row in rows.values() if not row.problem}.values())
-        sums = self._sums(scorable, work, rounded=self._mixed)
+        known = {text: self._judged(text[1], row) for text, row in rows.items()}
         if self._mixed and scorable:
-            sums |= self._again(batch, rows, sums, work)
-        judged = {text: self._judged(text[1], row, sums) for text, row in rows.items()}
-        return [_scored(item, judged) for item in batch]
+            totals = self._decided(batch, known, scorable, work)
+        else:
+            totals = [self._sums(scorable, work)] * len(batch)
+        return [_scored(item, known, sums) for item, sums in zip(batch, totals, strict=True)]
 
-    def _again(
-        self, batch: Sequence[Candidates], rows: Mapping[Text, Row], rounded: Mapping[str, float], work: Work
-    ) -> dict[str, float]:
-        """Return float32 sums, by key, of a sample and of every caption whose comparisons rounding could turn."""
-        distinct = {row.key: row for row in rows.values() if not row.problem}
-        judged = {text: self._judged(text[1], row, rounded) for text, row in rows.items()}
-        groups = [_entries(item, judged) for item in batch]
-        wanted = {entry.key for pair in sample(groups) for entry in pair}
-        wanted |= {key for key, value in rounded.items() if not np.isfinite(value)}
-        exact: dict[str, float] = {}
-        while True:
-            exact |= self._sums([row for key, row in distinct.items() if key in wanted], work)
-            limit = bound(groups, exact)
-            wanted = close(groups, limit) - exact.keys()
-            if not wanted:
-                break
-        self._note(again=len(exact), of=len(distinct), limit=limit)
-        return exact
-
-    def _note(self, *, again: int, of: int, limit: float) -> None:
-        """Add what was read again to the facts; several calls add up."""
-        before = [int(self.facts.get(name, 0)) for name in ("read again in float32", "distinct captions")]
-        self.facts["read again in float32"] = before[0] + again
-        self.facts["distinct captions"] = before[1] + of
+    def _decided(
+        self, batch: Sequence[Candidates], known: Mapping[Text, Judged], rows: Sequence[Row], work: Work
+    ) -> list[Mapping[str, float]]:
+        """Return the sums of each candidate, by key, in the way of reading that decides between its captions."""
+        self._check(rows)
+        by_key = {row.key: row for row in rows}
+        groups = [_entries(item, known) for item in batch]
+        rough = self._sums(rows, work, self._reader.rounding)
+        exact, limit = settle(groups, rough, lambda keys: self._sums([by_key[key] for key in keys], work, Way.EXACT))
+        for name, count in (("read again in float32", len(exact)), ("distinct captions", len(rough))):
+            self.facts[name] = int(self.facts.get(name, 0)) + count  # several calls add up
+        self.facts["products"] = self._reader.rounding.value
         self.facts["bound of rounding"] = f"{limit:.2g} nats x sqrt(tokens of both)"
+        return [exact if all(entry.key in exact for entry in group) else rough for group in groups]
 
-    def _sums(self, rows: Sequence[Row], work: Work, *, rounded: bool = False) -> dict[str, float]:
+    def _check(self, rows: Sequence[Row]) -> None:
+        """Find how the model lets itself be read, on these rows."""
+        self._reader.check(rows)
+        self.facts["packing"] = self._reader.packing
+
+    def _sums(self, rows: Sequence[Row], work: Work, way: Way | None = None) -> dict[str, float]:
         """Return the sum of each distinct row by its key."""
-        values = work.measure(rows, self._task(rows, rounded=rounded))
+        values = work.measure(rows, self._task(rows, way))
         return {row.key: float(value[0]) for row, value in zip(rows, values, strict=True)}
 
-    def _task(self, rows: Sequence[Row], *, rounded: bool) -> Task[Row]:
-        """Return the task of reading rows; weights are loaded, and packing is tried on these rows, at need."""
-        kind = ROUNDED if rounded else str(self._dtype).removeprefix("torch.")
+    def _task(self, rows: Sequence[Row], way: Way | None) -> Task[Row]:
+        """Return the task of reading rows.
+
+        Args:
+            rows: All rows; where no way is given, weights are loaded, and packing is tried on these rows, at need.
+            way: How products are taken, or None for the model as it is; it is part of what values are kept under.
+        """
+        kind = str(self._dtype).removeprefix("torch.") if way is None else way.value
         signature = "\n".join(f"{key}={value}" for key, value in sorted(self._signature(kind).items()))
-        checked: list[Reader] = []
+        nodes = self._budget * (WIDER if way is Way.ROUNDED else 1)
+        checked = [way is not None]
 
         def compute(part: Sequence[Row]) -> NDArray[np.float64]:
-            if not checked:
-                self._reader.check(rows)
-                self.facts["packing"] = self._reader.packing
-                checked.append(self._reader)
-            return self._reader.read(part, rounded=rounded)[:, None]
+            if not checked[0]:
+                self._check(rows)
+                checked[0] = True
+            return self._reader.read(part, way or Way.EXACT)[:, None]
 
         return Task(
             label=f"{self.name} ({kind})" if self._mixed else self.name,
             signature=signature,
             key=lambda row: row.key,
             cost=lambda row: len(row.ids),
-            budget=self._budget,
+            budget=nodes,
             width=1,
             compute=compute,
             unit="tokens",
-            plan=lambda ordered: packing.plan(ordered, self._budget),
+            plan=lambda ordered: packing.plan(ordered, nodes),
         )
 
     def _rows(self, texts: Sequence[Text]) -> list[Row]:
@@ -222,24 +226,25 @@ class Likelihood:
         captions = self._tokenizer.encode([caption for _, caption in texts])
         return [layout.row(heads[query], ids) for (query, _), ids in zip(texts, captions, strict=True)]
 
-    def _judged(self, caption: str, row: Row, sums: Mapping[str, float]) -> Judged:
-        """Join a row with its sum and the length of the text that was scored."""
+    def _judged(self, caption: str, row: Row) -> Judged:
+        """Join a row with the length of the text that is scored."""
         kept = caption
         if row.truncated:
             end = len(row.ids) - (self._end is not None)
             kept = self._tokenizer.raw.decode(row.ids[end - row.kept : end], clean_up_tokenization_spaces=False)
-        return Judged(row, sums.get(row.key, np.nan), len(kept), len(kept.encode("utf-8", "surrogatepass")))
+        return Judged(row, np.nan, len(kept), len(kept.encode("utf-8", "surrogatepass")))
 
 
-def _entries(item: Candidates, judged: Mapping[Text, Judged]) -> list[Entry]:
+def _entries(item: Candidates, known: Mapping[Text, Judged]) -> list[Entry]:
     """Return what comparisons of one candidate are made of."""
-    known = [judged[item.query, text] for text in item.captions if text is not None]
-    return [Entry(one.row.key, one.total, one.row.scored, one.lengths) for one in known if np.isfinite(one.total)]
+    texts = [known[item.query, text] for text in item.captions if text is not None]
+    return [Entry(one.row.key, one.row.scored, one.lengths) for one in texts if not one.row.problem]
 
 
-def _scored(item: Candidates, judged: Mapping[Text, Judged]) -> Scored:
+def _scored(item: Candidates, judged: Mapping[Text, Judged], sums: Mapping[str, float]) -> Scored:
     """Return the columns of one candidate."""
-    known = [None if text is None else judged[item.query, text] for text in item.captions]
+    texts = [None if text is None else judged[item.query, text] for text in item.captions]
+    known = [None if one is None else one._replace(total=sums.get(one.row.key, np.nan)) for one in texts]
     columns = {name: np.full((1, len(known)), np.nan) for name in Likelihood.columns}
     tokens, truncated = np.zeros((1, len(known)), np.int64), np.zeros((1, len(known)), np.bool_)
     for place, one in enumerate(known):

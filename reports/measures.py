@@ -62,6 +62,7 @@ MEASURES = {
     "smallest_visible": Measure("smallest visible distance from chance", "points", role="other"),
     "equivalence_bound": Measure("within this distance of chance", "points", role="other"),
     "excess": Measure("excess", "points", role="pair"),
+    "share_of_above_chance": Measure("share of the score above chance that it reaches", role="pair"),
     "accuracy_easy": Measure("where it is right", role="pair"),
     "accuracy_tie": Measure("where it ties", role="pair"),
     "accuracy_hard": Measure("where it is wrong", role="pair"),

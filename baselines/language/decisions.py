@@ -1,24 +1,27 @@
-"""Find the comparisons that rounded sums cannot be trusted with, from the error of margins that was measured.
+"""Decide between captions by rounded sums where they can be trusted, and by fp32 where they cannot.
 
 Two captions of one candidate set, of n and m tokens and divided by the lengths N and M of a column, have a margin whose
-rounding error grows with sqrt(n / N^2 + m / M^2), its scale. A sample of pairs is read both ways; k is the largest
-|error of a margin| / scale over pairs and columns, and SAFETY times k bounds the error of every margin. A margin within
-its bound is doubted: both captions are read again in fp32. They then are evidence too, and of the kind that counts, for
-their margins are small: k is taken anew over all that was read both ways, until nothing new is doubted. Errors of
-margins, not of sums: what two captions share (their beginning, and the loss that rounding costs on average) does not
-decide between them. Ours.
+rounding error grows with sqrt(n / N^2 + m / M^2), its scale. A sample of pairs is read both ways; SAFETY times the
+largest |error of a margin| / scale over pairs and columns bounds the error of every margin. A set with a margin within
+its bound is read again in fp32, as a whole. What was read again is evidence too, and of the kind that counts, for its
+margins are small: the bound is taken anew over all that was read both ways, until nothing new is doubted.
+
+Errors of margins, not of sums: what two captions share (their beginning, and the loss that rounding costs on average)
+does not decide between them. So the captions of one set are compared as read in one way. The bound is measured and not
+proven: on 2,000 captions of SugarCrepe under SmolLM2-135M it is three times the largest margin that rounding turned.
+Ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-PAIRS = 64
-SAFETY = 1.25
+PAIRS = 32
+SAFETY = 1.5
 
 
 class Entry(NamedTuple):
@@ -26,18 +29,17 @@ class Entry(NamedTuple):
 
     Attributes:
         key: Content key of its row.
-        total: Sum of its log-probabilities in nats, rounded.
         scored: Tokens that were scored.
         lengths: What the sum is divided by, one number per column.
     """
 
     key: str
-    total: float
     scored: int
     lengths: tuple[int, ...]
 
 
 Group = Sequence[Entry]
+Totals = Mapping[str, float]  # sums of log-probabilities in nats, by key
 
 
 class Margins(NamedTuple):
@@ -52,10 +54,42 @@ class Margins(NamedTuple):
     scales: NDArray[np.float64]
 
 
-def margins(group: Group) -> Margins:
+class Settled(NamedTuple):
+    """Hold what was read again.
+
+    Attributes:
+        exact: Sums in fp32 by key.
+        limit: Bound of a margin's error over its scale, in nats.
+    """
+
+    exact: dict[str, float]
+    limit: float
+
+
+def settle(groups: Sequence[Group], rough: Totals, read: Callable[[set[str]], Totals]) -> Settled:
+    """Read again what is needed to decide each candidate set as fp32 would.
+
+    Args:
+        groups: Candidate sets.
+        rough: Rounded sums of all captions.
+        read: Gives sums in fp32, by key.
+    """
+    exact: dict[str, float] = {}
+    wanted = {entry.key for pair in sample(groups) for entry in pair}
+    while True:
+        if wanted:
+            exact |= read(wanted)
+        limit = bound(groups, rough, exact)
+        doubted = (group for group in groups if is_close(group, rough, limit))
+        wanted = {entry.key for group in doubted for entry in group} - exact.keys()
+        if not wanted:
+            return Settled(exact, limit)
+
+
+def margins(group: Group, totals: Totals) -> Margins:
     """Return margins and their scales."""
     lengths = np.array([entry.lengths for entry in group], np.float64)
-    values = np.array([entry.total for entry in group])[:, None] / lengths
+    values = np.array([totals[entry.key] for entry in group])[:, None] / lengths
     squares = np.array([entry.scored for entry in group])[:, None] / lengths**2
     return Margins(values[:, None] - values[None], np.sqrt(squares[:, None] + squares[None]))
 
@@ -77,39 +111,38 @@ def _place(entry: Entry) -> tuple[int, str]:
     return entry.scored, entry.key
 
 
-def bound(groups: Sequence[Group], exact: Mapping[str, float]) -> float:
+def bound(groups: Sequence[Group], rough: Totals, exact: Totals) -> float:
     """Return SAFETY times the largest error of a margin over its scale, in nats; infinite if one is not finite.
 
     Args:
-        groups: Candidate sets as they were read with rounded products.
-        exact: Sums in fp32 by key, as far as they are known.
+        groups: Candidate sets.
+        rough: Rounded sums; what is not finite there is left out, as it is doubted in any case.
+        exact: Sums in fp32, as far as they are known.
     """
     worst = 0.0
     for group in groups:
-        known = [entry for entry in group if entry.key in exact]
+        known = [entry for entry in group if entry.key in exact and np.isfinite(rough.get(entry.key, np.nan))]
         if len(known) < 2:
             continue
-        rounded = margins(known)
-        right = margins([entry._replace(total=exact[entry.key]) for entry in known])
-        errors = np.abs(rounded.values - right.values) / rounded.scales
+        one, other = margins(known, rough), margins(known, exact)
+        errors = np.abs(one.values - other.values) / one.scales
         worst = max(worst, float(np.max(np.where(np.isfinite(errors), errors, np.inf))))
     return SAFETY * worst
 
 
-def close(groups: Sequence[Group], limit: float) -> set[str]:
-    """Return the keys of all captions that take part in a comparison within its bound.
+def is_close(group: Group, totals: Totals, limit: float) -> bool:
+    """Return whether a candidate set has a comparison within its bound, or a sum that is not finite.
 
     Args:
-        groups: Candidate sets; captions without a finite sum must not be in them.
+        group: Captions of one set.
+        totals: Sums, of all of them.
         limit: Bound of a margin's error over its scale, in nats.
     """
-    found: set[str] = set()
-    for group in groups:
-        distinct = list({entry.key: entry for entry in group}.values())
-        if len(distinct) < 2:
-            continue
-        known = margins(distinct)
-        near = np.any(np.abs(known.values) <= limit * known.scales, axis=2)
-        np.fill_diagonal(near, val=False)
-        found.update(distinct[place].key for place in np.flatnonzero(near.any(axis=1)).tolist())
-    return found
+    distinct = list({entry.key: entry for entry in group}.values())
+    if not all(np.isfinite(totals[entry.key]) for entry in distinct):
+        return True
+    if len(distinct) < 2:
+        return False
+    known = margins(distinct, totals)
+    near = np.any(np.abs(known.values) <= limit * known.scales, axis=2)
+    return int(near.sum()) > len(distinct)  # each is near itself

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from baselines.language.rounding import Matrix, Way, multiply
+
 # Blocks of logits that stay in a core's cache, measured on two CPUs: 256 x 2048 x 4 bytes is 2 MiB.
 POSITIONS = 256
 WORDS = 2048
@@ -19,12 +21,21 @@ class Head(NamedTuple):
     Attributes:
         weight: [V, H].
         bias: [V], or None.
-        products: The weight in the dtype in which logits under the logarithm are multiplied.
+        short: The weight in bf16, where products are to be taken in it.
+        way: How logits under the logarithm are multiplied.
     """
 
     weight: torch.Tensor
     bias: torch.Tensor | None
-    products: torch.Tensor
+    short: torch.Tensor | None = None
+    way: Way = Way.EXACT
+
+    def logits(self, states: torch.Tensor, start: int) -> torch.Tensor:
+        """Return the logits of a block of WORDS words from `start` on, fp32 [n, WORDS]."""
+        part = slice(start, start + WORDS)
+        short = None if self.short is None else self.short[part].T
+        found = multiply(states, Matrix(self.weight[part].T, None, short), self.way).float()
+        return found if self.bias is None else found.add_(self.bias[part])
 
 
 def log_probabilities(
@@ -55,13 +66,12 @@ def log_probabilities(
 
 def _log_norm(states: torch.Tensor, head: Head) -> torch.Tensor:
     """Return the logarithm of the softmax's denominator of each position, fp32 [n]."""
-    states = states.to(head.products.dtype)
+    if head.way is Way.ROUNDED:
+        states = states.bfloat16()
     highest = torch.full((len(states),), -torch.inf, device=states.device)
     total = torch.zeros_like(highest)
-    for start in range(0, len(head.products), WORDS):
-        logits = (states @ head.products[start : start + WORDS].T).float()
-        if head.bias is not None:
-            logits += head.bias[start : start + WORDS]
+    for start in range(0, len(head.weight), WORDS):
+        logits = head.logits(states, start)
         above = torch.maximum(highest, logits.amax(1))
         total = total * (highest - above).exp_() + logits.sub_(above[:, None]).exp_().sum(1)
         highest = above

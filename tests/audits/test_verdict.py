@@ -198,9 +198,44 @@ def test_a_gap_is_called_an_association() -> None:
 @pytest.mark.parametrize(("low", "shown"), [(0.55, True), (0.49, False)])
 def test_a_share_of_the_score_above_chance_needs_a_denominator_above_0(low: float, shown: bool) -> None:
     gap = row("easy_hard_gap", 0.2, 0.1, 0.3, scorer="clip", against="length")
-    found = found_of(gap, row("accuracy", 0.6, low, 0.65, 0.01, scorer="clip"), ABOVE)
-    # (.53 - .5) / (.6 - .5) = 30 %.
-    assert ("30 % as far above chance" in found["associated_with_baseline"].sentence) is shown
+    share = row("share_of_above_chance", 0.3, 0.12, 0.71, scorer="clip", against="length")
+    model = row("accuracy", 0.6, low, 0.65, 0.01, scorer="clip")
+    words = "30 % [12, 71] of the model's score above chance"
+    assert (words in found_of(gap, model, ABOVE, share)["associated_with_baseline"].sentence) is shown
+    # Without a row there was no interval that could be bounded.
+    assert "above chance" not in found_of(gap, model, ABOVE)["associated_with_baseline"].sentence
+
+
+def beaten(subset: str, model: float, blind: float, p: float = 0.001) -> list[Estimate]:
+    """Return what one subset shows: the baseline, the model, and the model minus the baseline."""
+    gap = model - blind
+    return [
+        row("accuracy", blind, blind - 0.01, blind + 0.01, 0.001, subset=subset),
+        row("accuracy", model, model - 0.02, model + 0.02, 0.001, subset=subset, scorer="clip"),
+        row("excess", gap, gap - 0.03, gap + 0.03, p, subset=subset, scorer="clip", against="length"),
+    ]
+
+
+def test_a_model_and_what_beats_it_stand_side_by_side_worst_subset_first() -> None:
+    rows = [*beaten("x", 0.77, 0.95), *beaten("y", 0.688, 0.962), *beaten("z", 0.6, 0.7, p=0.2)]
+    found = found_of(*rows)["outdone_by_zero_shot_baseline"]
+    assert found.severity == "warning"
+    assert found.sentence == (
+        "On 2 of 3 subsets a zero-shot blind baseline beats clip at a family-wise level of 0.05, the largest "
+        "difference first: length alone picks the right side in 96.2 % [95.2, 97.2] of y, clip in 68.8 % [66.8, 70.8] "
+        "(n = 100, 50 clusters); length alone picks the right side in 95.0 % [94.0, 96.0] of x, clip in 77.0 % "
+        "[75.0, 79.0] (n = 100, 50 clusters)."
+    )
+
+
+def test_a_baseline_at_chance_beats_nobody() -> None:
+    assert "outdone_by_zero_shot_baseline" not in found_of(*beaten("x", 0.3, 0.49))
+
+
+def test_without_subsets_all_instances_are_set_side_by_side() -> None:
+    sentence = found_of(*beaten("all", 0.6, 0.8))["outdone_by_zero_shot_baseline"].sentence
+    assert "On all instances a zero-shot blind baseline beats clip" in sentence
+    assert "80.0 % [79.0, 81.0] of all instances" in sentence
 
 
 @pytest.mark.parametrize(("foil", "words"), [(-1, "prior for one caption"), (1, "provenance")])

@@ -126,7 +126,7 @@ def test_captions_without_text_or_tokens_have_no_score_and_a_reason(tiny_llama, 
 
 def test_a_value_that_is_not_finite_is_not_a_score(tiny_llama, work, monkeypatch):
     monkeypatch.setattr(
-        "baselines.language.reading.Reader.read", lambda reader, rows, *, rounded: np.full(len(rows), -math.inf)
+        "baselines.language.reading.Reader.read", lambda reader, rows, way: np.full(len(rows), -math.inf)
     )
     [scored] = Likelihood(str(tiny_llama), device="cpu").score([Candidates("a", NOWHERE, ("a",))], work)
     assert np.isnan(scored.columns["norm"]).all()

@@ -23,7 +23,7 @@ from transformers import (
 from baselines.engine import Engine
 from baselines.language.packing import plan
 from baselines.language.reading import TREES, Reader, spread
-from baselines.language.rounding import RoundedProducts
+from baselines.language.rounding import RoundedProducts, Way
 from baselines.language.rows import Row
 from baselines.likelihood import Likelihood
 from benchmarks.images import ImageRef
@@ -150,7 +150,7 @@ def test_rounded_products_are_near_and_leave_the_model_as_it_was():
     reader = Reader(model, CPU, 64)
     reader.check(rows)
     before = reader.read(rows)
-    rounded = reader.read(rows, rounded=True)
+    rounded = reader.read(rows, Way.LINEAR)
     # Eight bits of mantissa are one part in 256; these sums are near -100.
     assert 0 < np.max(np.abs(rounded - before) / np.abs(before)) < 0.02
     assert np.array_equal(reader.read(rows), before)

@@ -1,37 +1,34 @@
 """Time the likelihood baseline against minicons on the same captions under the same model, in one run.
 
-    python tests/speed/likelihood.py [--captions 2000] [--rounds 2] [--whole]
+    python tests/speed/likelihood.py [--captions 2000] [--rounds 2] [--tuned] [--whole]
 
 The peer is `IncrementalLMScorer.sequence_score` in fp32 at the best of three batch sizes (chosen on a hundred
 captions). Ours is the whole path, from captions through tokens, trees, model and cache file to columns, in fp32 and in
-mixed. The contestants take turns and each one's best round counts. `--whole` adds all of SugarCrepe in both modes, each
-in a process of its own.
+mixed. The contestants take turns and each one's best round counts. `--tuned` adds minicons with the memory settings
+that ours sets for itself; `--whole` adds all of SugarCrepe in both modes, each in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import random
 import resource
 import subprocess
 import sys
 import tempfile
-import time
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-import transformers
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+
+from minicons_peer import Peer, Spent, say, timed  # noqa: E402
 
 from baselines.engine import Engine  # noqa: E402
 from baselines.language.packing import plan, tree  # noqa: E402
@@ -43,13 +40,8 @@ from benchmarks.schema import Candidates  # noqa: E402
 from benchmarks.tableaux.sample import specification  # noqa: E402
 
 SUGARCREPE = ROOT.parent / "shared" / "data" / "sugar-crepe" / "data"
-SIZES = (1, 8, 32)
+TUNED = "minicons with our memory settings"
 Pair = tuple[str, str]
-
-
-def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 def real_pairs() -> list[Pair]:
@@ -82,19 +74,6 @@ def candidates(pairs: Sequence[Pair]) -> list[Candidates]:
     return [Candidates(str(n), (ImageRef.absent(),), pair) for n, pair in enumerate(pairs)]
 
 
-class Spent(NamedTuple):
-    """Hold the seconds on the wall, and those that the process had on a core: the latter hold on a busy machine."""
-
-    wall: float
-    core: float
-
-
-def timed(function: Callable[[], object]) -> Spent:
-    wall, core = time.perf_counter(), time.process_time()
-    function()
-    return Spent(time.perf_counter() - wall, time.process_time() - core)
-
-
 def peak() -> float:
     """Return the fp32 floating point operations a second of the best of some square products."""
     best = 0.0
@@ -121,48 +100,6 @@ class Ours:
     def rows(self) -> list[Row]:
         texts = dict.fromkeys(text for item in self.batch for text in item.captions)
         return list({row.key: row for row in self.scorer._rows([("", text) for text in texts])}.values())
-
-
-class Peer:
-    """Score captions by minicons, so many at a time in the order given, in a process that ours cannot tune."""
-
-    def __init__(self, folder: Path) -> None:
-        self.process = multiprocessing.get_context("spawn").Pool(1, _load_peer, (str(folder),))
-
-    def __call__(self, captions: Sequence[str], size: int) -> tuple[Spent, list[float]]:
-        """Return the seconds that it took, and the sums."""
-        return self.process.apply(_peer, (list(captions), size))
-
-    def best_size(self, captions: Sequence[str]) -> int:
-        self(captions[:32], 32)
-        rates = {size: len(captions) / self(captions, size)[0].core for size in SIZES}
-        said = ", ".join(f"{size}: {rate:.1f}" for size, rate in rates.items())
-        say(f"minicons, captions a second on a core by batch size: {said}")
-        return max(rates, key=rates.__getitem__)
-
-
-def _load_peer(folder: str) -> None:
-    """Load the peer, in its process."""
-    warnings.simplefilter("ignore")
-    transformers.utils.logging.disable_progress_bar()
-    from minicons.scorer import IncrementalLMScorer
-
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    _peers.append(IncrementalLMScorer(model, "cpu", tokenizer=AutoTokenizer.from_pretrained(folder)))
-
-
-def _peer(captions: list[str], size: int) -> tuple[Spent, list[float]]:
-    found: list[float] = []
-
-    def score() -> None:
-        for start in range(0, len(captions), size):
-            part = captions[start : start + size]
-            found.extend(_peers[0].sequence_score(part, reduction=lambda x: x.sum(0).item(), bos_token=True))
-
-    return timed(score), found
-
-
-_peers: list[Any] = []
 
 
 def work_of(model: torch.nn.Module, rows: Sequence[Row], nodes: int) -> tuple[int, float]:
@@ -197,22 +134,27 @@ def differing(one: Sequence[Scored], other: Sequence[Scored]) -> int:
     return sum(a != b for left, right in pairs for a, b in zip(left, right, strict=True))
 
 
-def compare(count: int, rounds: int) -> None:
+def compare(count: int, rounds: int, *, tuned: bool) -> None:
     pairs = some_pairs(count)
     captions = distinct(pairs)
     exact, mixed = Ours("float32", pairs), Ours("mixed", pairs)
-    peer, model, top = Peer(exact.scorer._found.folder), exact.scorer._model, peak()
-    size = peer.best_size(captions[:96])
-    seconds: dict[str, list[Spent]] = {"minicons": [], "ours, float32": [], "ours, mixed": []}
+    model, top = exact.scorer._model, peak()
+    peers = {
+        name: Peer(exact.scorer._found.folder, tuned=name != "minicons")
+        for name in (("minicons", TUNED) if tuned else ("minicons",))
+    }
+    size = peers["minicons"].best_size(captions[:96])
+    seconds: dict[str, list[Spent]] = {name: [] for name in (*peers, "ours, float32", "ours, mixed")}
     theirs: list[float] = []
     for _ in range(rounds):
         seconds["ours, float32"].append(timed(exact))
-        spent, theirs = peer(captions, size)
-        seconds["minicons"].append(spent)
+        for name, peer in peers.items():
+            spent, theirs = peer(captions, size)
+            seconds[name].append(spent)
         seconds["ours, mixed"].append(timed(mixed))
         top = max(top, peak())
-    peer.process.terminate()
-    peer.process.join()
+    for peer in peers.values():
+        peer.stop()
     best = {name: Spent(*(min(part) for part in zip(*turns, strict=True))) for name, turns in seconds.items()}
     rows = exact.rows()
     tokens, operations = work_of(model, rows, exact.scorer._budget)
@@ -264,13 +206,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--captions", type=int, default=2000, help="distinct captions to compare on")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each contestant")
+    parser.add_argument("--tuned", action="store_true", help="minicons with our memory settings as well")
     parser.add_argument("--whole", action="store_true", help="all of SugarCrepe in both modes as well")
     parser.add_argument("--only", choices=("float32", "mixed"), help="all of SugarCrepe in one mode and nothing else")
     options = parser.parse_args()
     if options.only:
         whole(options.only)
         return
-    compare(options.captions, options.rounds)
+    compare(options.captions, options.rounds, tuned=options.tuned)
     if options.whole:
         say("All pairs, each mode in a process of its own, weights loaded beforehand:")
         for dtype in ("float32", "mixed"):

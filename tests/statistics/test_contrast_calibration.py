@@ -26,6 +26,8 @@ from audits.statistics.sums import cluster_sums
 from audits.verdict import Thresholds, verdicts
 
 RUNS = int(os.environ.get("CALIBRATION_RUNS", "200"))
+VERDICT_RUNS = max(RUNS // 4, 50) if RUNS > 200 else 20
+"""A benchmark's verdicts take about a tenth of a second."""
 DRAWS = 400
 HARMED = ("compromised", "weakened")
 
@@ -121,7 +123,7 @@ def levels(credit: np.ndarray, scene: np.ndarray, models: int = 1) -> list[str]:
 @pytest.mark.parametrize("model", [0.8, 0.3], ids=["able model", "failing model"])
 def test_verdicts_are_silent_on_null_data(scenes: int, model: float) -> None:
     # Four null baselines and a model that is good, or so bad that it is below all of them: neither is a shortcut.
-    rng, runs = np.random.default_rng([scenes, round(10 * model)]), max(RUNS // 4, 30)
+    rng, runs = np.random.default_rng([scenes, round(10 * model)]), VERDICT_RUNS
     found = [levels(*benchmark(rng, scenes, np.array([model, *[0.5] * 4]))) for _ in range(runs)]
     alarms = float(np.mean([any(level in HARMED for level in one) for one in found]))
     unsure = float(np.mean([one[-1] == "undecided" for one in found]))
@@ -132,7 +134,7 @@ def test_verdicts_are_silent_on_null_data(scenes: int, model: float) -> None:
 
 def test_verdicts_find_what_is_planted() -> None:
     # One of four baselines is right in 70 % of 80 scenes of 1 to 12 rows: 20 points from chance, far over 10.
-    rng, runs = np.random.default_rng(5), max(RUNS // 4, 30)
+    rng, runs = np.random.default_rng(5), VERDICT_RUNS
     found = [levels(*benchmark(rng, 80, np.array([0.8, 0.7, 0.5, 0.5, 0.5])))[-1] for _ in range(runs)]
     hit = float(np.mean([level in HARMED for level in found]))
     worst = float(np.mean([level == "compromised" for level in found]))

@@ -120,6 +120,18 @@ def test_a_baseline_that_only_ties_is_in_no_family() -> None:
     assert [one.metric for one in found.rows] == []
 
 
+def test_the_only_subset_is_tested_once() -> None:
+    rng = np.random.default_rng(6)
+    columns = [model(rng.integers(0, 2, 60)), blind(rng.integers(0, 2, 60))]
+    clusters = np.arange(60) // 2
+    one, none, two = (run(*columns, where=layout(clusters, subsets)) for subsets in (["x"] * 60, None, ["x", "y"] * 30))
+    # Model and baseline against chance, and against each other; on two subsets and pooled that is nine tests.
+    assert [found.family["size"] for found in (one, none, two) if found.family] == [3, 3, 9]
+    for key, p in none.adjusted.items():
+        assert one.adjusted[key] == one.adjusted[(*key[:3], "x")] == p
+    assert row(one, "excess", "x").p == row(one, "excess").p
+
+
 def test_nothing_to_test_has_no_family() -> None:
     assert run(blind([0.5] * 4), where=layout(range(4))) == Contrast([], {}, None)
 
@@ -243,3 +255,18 @@ def test_clusters_that_agree_make_a_shortcut_harder_to_see() -> None:
 def test_what_cannot_be_known_is_nan_or_infinite() -> None:
     assert np.isnan(noise(np.array([0.5, 0.5]), np.zeros(2, dtype=np.int64)).error)
     assert smallest_visible(Noise(0.1, 1.0, 6), 2.5) == np.inf  # |t| cannot exceed sqrt(6) = 2.449
+
+
+def test_share_of_the_score_above_chance_by_hand() -> None:
+    # The model is right in 12 of 16, .25 above chance; the baseline in 10, .125 above: half of it.
+    ours = [1.0] * 12 + [0.0] * 4
+    theirs = [1.0] * 10 + [0.0] * 6
+    found = row(run(model(ours), blind(theirs), where=layout(range(16))), "share_of_above_chance")
+    assert found.value == pytest.approx(0.5)
+    assert found.low < 0.5 < found.high
+    assert found.method == "fieller, linearised by cluster"
+
+
+def test_a_share_of_nothing_has_no_row() -> None:
+    found = run(model([1.0, 0.0] * 8), blind([1.0] * 10 + [0.0] * 6), where=layout(range(16)))
+    assert not [one for one in found.rows if one.metric == "share_of_above_chance"]
