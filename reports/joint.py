@@ -121,8 +121,7 @@ def _notices(runs: Sequence[Audited]) -> tuple[Line, ...]:
 
 def _not_run(member: Member) -> Fact:
     """Return why a benchmark was not audited, and what to do about it."""
-    how = "broken" if member.status in _BROKEN else member.status
-    parts = [line(f"{visible(how)}: ", foreign(_stopped(member.what)))]
+    parts = [line(f"{visible(member.status)}: ", foreign(_stopped(member.what)))]
     if member.status in _BROKEN:
         where = [text for text in (member.where, member.got) if text]
         parts += [line(" ", foreign(f"({'; '.join(where)})."))] if where else []

@@ -155,7 +155,7 @@ def _value(run: Audited, scorer: str) -> str:
 
 
 def _clusters(run: Audited) -> str:
-    numbers = sorted({estimate.n_clusters for estimate in _estimates(run)})
+    numbers = sorted({estimate.n_clusters for estimate in _estimates(run) if estimate.n})
     return " to ".join(dict.fromkeys(count(number) for number in (*numbers[:1], *numbers[-1:])))
 
 

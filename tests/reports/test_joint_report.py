@@ -91,7 +91,7 @@ def test_every_page_lists_what_was_not_run_with_the_next_step(runs, show):
         assert "Not run" in page
         assert "absent: BLA is not here." in page
         assert "experiment.benchmarks.bla.root=FOLDER" in page
-        assert "broken: the file is not readable as JSON." in page
+        assert "failed: the file is not readable as JSON." in page
         assert "plurals.json" in page
 
 
