@@ -6,7 +6,7 @@ Instances themselves are never all held; the roster (ids, subsets, clusters, gol
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Literal
 
@@ -66,8 +66,7 @@ class Dataset:
 
         Counts are compared with the card's only where the whole benchmark is read.
         """
-        whole = self.limit is None and not self.excluded
-        return preflight(self, self.benchmark.card.expected if whole else None)
+        return preflight(self, self._expected())
 
     def roster(self, name: str) -> Roster:
         """Read through the instances once and return what scoring and statistics need.
@@ -75,23 +74,60 @@ class Dataset:
         Args:
             name: Registry name of the benchmark, for the tables.
         """
-        ids, groups, golds, shapes = [], [], [], []
-        subsets: list[str] = []
-        clusters: list[str] = []
-        tags: dict[str, list[str]] = {}
-        known: dict[tuple[Shape, bytes], NDArray[np.bool_]] = {}
-        for position, instance in enumerate(self):
-            ids.append(instance.id)
-            groups.append(instance.group)
-            subsets.append(instance.subset)
-            clusters.append(instance.cluster)
-            shapes.append(instance.shape)
-            golds.append(known.setdefault((instance.shape, instance.gold.tobytes()), instance.gold))
-            for tag, value in instance.tags.items():
-                _extend(tags.setdefault(tag, []), position).append(value)
-        for column in tags.values():
-            _extend(column, len(ids))
-        return Roster(ids, groups, golds, shapes, Layout(name, subsets, clusters, tags))
+        rows = _Rows()
+        for instance in self:
+            rows.take(instance)
+        return rows.roster(name)
+
+    def survey(self, name: str) -> tuple[Preflight, Roster]:
+        """Return what `check` and `roster` return, with one reading of the instances."""
+        rows = _Rows()
+        checked = preflight(map(rows.take, self), self._expected())
+        return checked, rows.roster(name)
+
+    def _expected(self) -> Mapping[str, int] | None:
+        whole = self.limit is None and not self.excluded
+        return self.benchmark.card.expected if whole else None
+
+
+class _Rows:
+    """Collect what a roster holds, equal values as one object: parsers make every label anew."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.groups: list[str] = []
+        self.subsets: list[str] = []
+        self.clusters: list[str] = []
+        self.golds: list[NDArray[np.bool_]] = []
+        self.shapes: list[Shape] = []
+        self.tags: dict[str, list[str]] = {}
+        self._golds: dict[tuple[Shape, bytes], tuple[Shape, NDArray[np.bool_]]] = {}
+        self._texts: dict[str, str] = {}
+
+    def take(self, instance: Instance) -> Instance:
+        """Take one instance and return it."""
+        for label, column in (
+            (instance.group, self.groups),
+            (instance.subset, self.subsets),
+            (instance.cluster, self.clusters),
+        ):
+            column.append(self._texts.setdefault(label, label))
+        shape, gold = instance.shape, instance.gold
+        shape, gold = self._golds.setdefault((shape, gold.tobytes()), (shape, gold))
+        self.shapes.append(shape)
+        self.golds.append(gold)
+        for tag, value in instance.tags.items():
+            _extend(self.tags.setdefault(tag, []), len(self.ids)).append(self._texts.setdefault(value, value))
+        self.ids.append(instance.id)
+        return instance
+
+    def roster(self, name: str) -> Roster:
+        """Return the roster of what was taken."""
+        for column in self.tags.values():
+            _extend(column, len(self.ids))
+        return Roster(
+            self.ids, self.groups, self.golds, self.shapes, Layout(name, self.subsets, self.clusters, self.tags)
+        )
 
 
 def _extend(column: list[str], length: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -26,7 +26,8 @@ class Measured:
     Attributes:
         contestant: Who.
         outcomes: Outcomes by full column name (`likelihood:SmolLM2-135M-Instruct:norm`) and metric, arrays [n].
-        comparisons: The long form, as `statistics.comparisons` gives it, with `scorer` as its second column.
+        comparisons: Yields full column name and long form, as `statistics.comparisons` gives it, of each column; made
+            when asked for, since it is larger than all the rest.
         cells: The scores, or None where only outcomes are known.
         seconds: Time it took.
         counts: What the engine counted.
@@ -37,7 +38,7 @@ class Measured:
 
     contestant: Contestant
     outcomes: Mapping[str, Mapping[str, Outcome]]
-    comparisons: pd.DataFrame
+    comparisons: Callable[[], Iterator[tuple[str, pd.DataFrame]]]
     cells: Cells | None
     seconds: float
     counts: tuple[Counts, ...] = ()
@@ -67,19 +68,15 @@ def from_cells(
     """
     scorer = contestant.scorer
     tolerance = max(tolerance, float(getattr(scorer, "tolerance", 0.0)))
-    found: dict[str, Mapping[str, Outcome]] = {}
-    tables = []
-    for column in scorer.columns:
-        grids = cells.grids(column, roster.shapes)
-        name = contestant.full_name(column)
-        found[name] = outcomes(grids, roster.golds, sees=scorer.sees, tolerance=tolerance)
-        table = comparisons(grids, roster.golds, sees=scorer.sees, tolerance=tolerance)
-        table.insert(1, "scorer", name)
-        tables.append(table)
+    grids = {contestant.full_name(column): cells.grids(column, roster.shapes) for column in scorer.columns}
+    found = {name: outcomes(grid, roster.golds, sees=scorer.sees, tolerance=tolerance) for name, grid in grids.items()}
+
+    def long() -> Iterator[tuple[str, pd.DataFrame]]:
+        for name, grid in grids.items():
+            yield name, comparisons(grid, roster.golds, sees=scorer.sees, tolerance=tolerance)
+
     facts = dict(getattr(scorer, "facts", {}))
-    measured = Measured(
-        contestant, found, pd.concat(tables, ignore_index=True), cells, cells.seconds, counts, facts=facts
-    )
+    measured = Measured(contestant, found, long, cells, cells.seconds, counts, facts=facts)
     return _bounded(measured, roster, never_asked) if contestant.kind == "model" else measured
 
 
@@ -112,12 +109,11 @@ def from_recalled(
         return replace(decided, seconds=seconds, facts=recalled.facts, findings=findings)
     if recalled.comparisons is None:
         raise TypeError(f"{name} recalls neither scores nor comparisons")
-    table = recalled.comparisons.copy()
-    table.insert(1, "scorer", name)
+    table = recalled.comparisons
     measured = Measured(
         contestant,
         {name: recalled.outcomes},
-        table,
+        lambda: iter([(name, table)]),
         None,
         seconds,
         reasons=recalled.reasons,

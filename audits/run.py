@@ -19,7 +19,8 @@ from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
 from audits.dataset import Dataset, Roster, open_dataset
-from audits.findings.collect import dataset_findings
+from audits.findings.collect import Captions, dataset_findings
+from audits.findings.schema import Thresholds
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
@@ -109,8 +110,9 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         inputs = _inputs(values)
     record = _opening(values, inputs)
     folder.begin(record)
-    with clock.step("instances"):
-        folder.table("instances", tables.instances(inputs.dataset))
+    captions = Captions(Thresholds.read(values["verdict"]["findings"]))
+    with clock.step("instances"):  # and what their captions show: one reading serves both
+        folder.table("instances", tables.instances(map(captions.take, inputs.dataset)))
     with clock.step("score"):
         measured = list(measure(inputs.panel, inputs.dataset, inputs.roster, values))
         folder.table("scores", tables.scores(measured, inputs.roster))
@@ -129,7 +131,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
     with clock.step("findings"):
-        noticed = dataset_findings(inputs.dataset, measured, inputs.roster, values, signatures)
+        noticed = dataset_findings(captions.findings(), measured, inputs.roster, values, signatures)
     record["contestants"] = {
         one.contestant.scorer.name: recording.contestant_facts(one, _short(inputs, one.contestant)) for one in measured
     }
@@ -153,8 +155,8 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
         missing=options["missing"],
         images=any(one.needs_images for one in panel),
     )
-    checked = dataset.check()
-    return Inputs(options["name"], dataset, coverage, panel, absent, checked, dataset.roster(options["name"]))
+    checked, roster = dataset.survey(options["name"])
+    return Inputs(options["name"], dataset, coverage, panel, absent, checked, roster)
 
 
 def _panel(values: Mapping[str, Any]) -> load.Panel:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -105,18 +106,23 @@ class Grids(Sequence[NDArray[np.float64]]):
         seen = block.reshape(_seen(self._sees, self._shapes[position]))
         return np.broadcast_to(seen, self._shapes[position])
 
+    def stacked(self, rows: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the scores of instances of one shape at once, [m, I, T], the same as one after the other."""
+        one = Shape(*shape)
+        images, captions = _seen(self._sees, one)
+        places = self._starts[rows][:, None] + np.arange(images * captions)
+        return np.broadcast_to(self._values[places].reshape(-1, images, captions), (len(rows), *one))
+
 
 class Gather:
     """Collect the cells of one scorer instance by instance, in the order of the benchmark."""
 
     def __init__(self, scorer: Scorer | CrossFitted) -> None:
         self.scorer = scorer
-        self.values: dict[str, list[NDArray[np.float64]]] = {name: [] for name in scorer.columns}
-        self.instance: list[int] = []
-        self.image: list[int] = []
-        self.caption: list[int] = []
-        self.tokens: list[int] = []
-        self.truncated: list[bool] = []
+        # Arrays, not lists of objects: a large benchmark has millions of cells.
+        self.values = {name: array("d") for name in scorer.columns}
+        self.instance, self.image, self.caption = array("i"), array("h"), array("h")
+        self.tokens, self.truncated = array("i"), array("b")
         self.notes: dict[int, str] = {}
 
     def add(self, position: int, shape: Shape, orders: tuple[list[int], list[int]], scored: Scored) -> None:
@@ -124,15 +130,15 @@ class Gather:
         rows, columns = _seen(self.scorer.sees, shape)
         image_order = orders[0] if "image" in self.scorer.sees else [0]
         caption_order = orders[1] if "text" in self.scorer.sees else [0]
-        back = np.ix_(np.argsort(image_order), np.argsort(caption_order))
+        back = [row * columns + column for row in _back(image_order) for column in _back(caption_order)]
         first = len(self.instance)
         for name in self.scorer.columns:
-            self.values[name].append(_checked(self.scorer, name, scored, (rows, columns))[back].ravel())
+            flat = _checked(self.scorer, name, scored, (rows, columns)).ravel().tolist()
+            self.values[name].extend([flat[place] for place in back])
         self._cells(position, rows, columns)
-        tokens = np.full((rows, columns), -1) if scored.tokens is None else scored.tokens
-        truncated = np.zeros((rows, columns), bool) if scored.truncated is None else scored.truncated
-        self.tokens.extend(tokens[back].ravel().tolist())
-        self.truncated.extend(truncated[back].ravel().tolist())
+        for kept, given, missing in ((self.tokens, scored.tokens, -1), (self.truncated, scored.truncated, 0)):
+            whole = [missing] * len(back) if given is None else np.asarray(given).ravel().tolist()
+            kept.extend([int(whole[place]) for place in back])
         for (row, column), reason in scored.notes.items():
             self.notes[first + image_order[row] * columns + caption_order[column]] = reason
 
@@ -146,7 +152,7 @@ class Gather:
 
     def done(self, seconds: float) -> Cells:
         """Return the cells; a missing score without a reason is given one that says so."""
-        columns = {name: np.concatenate(parts) for name, parts in self.values.items()}
+        columns = {name: np.array(values, np.float64) for name, values in self.values.items()}
         for values in columns.values():
             for cell in np.flatnonzero(np.isinf(values)):
                 values[cell] = np.nan
@@ -154,12 +160,12 @@ class Gather:
             for cell in np.flatnonzero(np.isnan(values)):
                 self.notes.setdefault(int(cell), NO_REASON)
         return Cells(
-            np.asarray(self.instance, np.int32),
-            np.asarray(self.image, np.int16),
-            np.asarray(self.caption, np.int16),
+            np.array(self.instance, np.int32),
+            np.array(self.image, np.int16),
+            np.array(self.caption, np.int16),
             columns,
-            np.asarray(self.tokens, np.int32),
-            np.asarray(self.truncated, np.bool_),
+            np.array(self.tokens, np.int32),
+            np.array(self.truncated, np.bool_),
             self.notes,
             self.scorer.sees,
             seconds,
@@ -208,6 +214,11 @@ def handed_over(instance: Instance, images: list[int], captions: list[int]) -> C
         tuple(instance.captions[index] for index in captions),
         instance.query,
     )
+
+
+def _back(order: Sequence[int]) -> list[int]:
+    """Return where each option of the release stands in an order: the inverse permutation."""
+    return sorted(range(len(order)), key=order.__getitem__)
 
 
 def _seen(sees: frozenset[Side], shape: Shape) -> tuple[int, int]:

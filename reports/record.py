@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from reports.metrics import read_metrics, write_metrics
 from reports.pages import write_pages
 from reports.schema import Estimate, Finding, Record
 from reports.scrub import scrub_override, scrub_values
-from reports.stored import read_table, table_path, table_problems
+from reports.stored import read_table, table_path, table_problems, write_parts
 from reports.view import View, build_view
 
 FORMAT = 1
@@ -113,11 +113,12 @@ class RunFolder:
         self._write_record(record, "running")
         self.state = "unfinished"
 
-    def table(self, name: str, frame: pd.DataFrame) -> Path:
-        """Write a table as `NAME.parquet` in one step and return its path."""
+    def table(self, name: str, frames: pd.DataFrame | Iterable[pd.DataFrame]) -> Path:
+        """Write a table, whole or in parts that follow each other, as `NAME.parquet` in one step; return its path."""
         path = table_path(self.path, name)
         self._written.append(path)
-        files.write_atomically(path, lambda file: frame.to_parquet(file, index=False))
+        parts = [frames] if isinstance(frames, pd.DataFrame) else frames
+        files.write_atomically(path, lambda file: write_parts(file, parts))
         return path
 
     def examples(self, examples: Sequence[Example]) -> None:

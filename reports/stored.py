@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 import pandas as pd
 import pyarrow as pa
@@ -18,6 +19,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "scores": ("instance", "image", "caption", "scorer", "score"),
     "outcomes": ("instance", "scorer", "direction", "order", "comparison", "outcome"),
 }
+
+GROUP = 1 << 18
+"""Rows after which a part of a table is written."""
 
 
 def table_path(folder: Path, name: str) -> Path:
@@ -45,6 +49,45 @@ def read_table(folder: Path, name: str, *, ids: Sequence[str] | None = None) -> 
         return pd.read_parquet(path, filters=None if ids is None else [("instance", "in", list(ids))])
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(path, error) from error
+
+
+def write_parts(file: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:
+    """Write frames of the same columns below each other as one parquet table, some at a time.
+
+    Args:
+        file: An open binary file.
+        parts: At least one frame. Categories of a column may differ between them; readers see all of them.
+    """
+    writer: pq.ParquetWriter | None = None
+    waiting: list[pa.Table] = []
+    for table in map(_arrow, parts):
+        if writer is None:
+            writer = pq.ParquetWriter(file, table.schema)
+        waiting.append(table)
+        if sum(one.num_rows for one in waiting) >= GROUP:
+            _write(writer, waiting)
+            waiting = []
+    if writer is None:
+        raise ValueError("a table needs at least one part, if an empty one")
+    _write(writer, waiting)
+    writer.close()
+
+
+def _arrow(frame: pd.DataFrame) -> pa.Table:
+    """Return a frame as arrow writes it; codes of categories have one width, however many categories there are."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            own = table.column(place).combine_chunks()
+            wide = pa.DictionaryArray.from_arrays(own.indices.cast(pa.int32()), own.dictionary)
+            table = table.set_column(place, field.with_type(wide.type), wide)
+    return table
+
+
+def _write(writer: pq.ParquetWriter, waiting: Sequence[pa.Table]) -> None:
+    """Write tables as one row group: many small ones would be slow to read."""
+    if waiting:
+        writer.write_table(pa.concat_tables(waiting).unify_dictionaries())
 
 
 def table_problems(folder: Path) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from reports.schema import Finding
 
 
 def dataset_findings(
-    instances: Iterable[Instance],
+    captions: Sequence[Finding],
     measured: Sequence[Measured],
     roster: Roster,
     values: Mapping[str, Any],
@@ -30,7 +30,7 @@ def dataset_findings(
     """Return what is noticed in the data set, and the estimates among it.
 
     Args:
-        instances: The instances of the run.
+        captions: What the captions themselves show (`Captions`).
         measured: What the contestants measured on them.
         roster: What statistics need of them.
         values: The configuration of the run: `verdict.findings` holds the thresholds, `statistics` how to resample.
@@ -43,31 +43,53 @@ def dataset_findings(
     options = values["statistics"]
     resampling = Resampling(options["bootstrap"], options["seed"], options["level"])
     scored = lik_diff(measured, roster, thresholds, resampling, signatures)
-    return LikDiff([*caption_findings(instances, thresholds), *scored.findings], scored.rows)
+    return LikDiff([*captions, *scored.findings], scored.rows)
+
+
+class Captions:
+    """Look at the captions of every instance once; of earlier instances only counts and digests are kept.
+
+    Args:
+        thresholds: From which size on something is said.
+    """
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
+        self._finders: list[Finder] = [
+            WordOrder(thresholds),
+            Lengths(thresholds),
+            Artefacts(thresholds),
+            Identical(thresholds),
+            Repeats(thresholds),
+            Formats(thresholds),
+            Truncation(thresholds),
+        ]
+        self._without: list[str] = []
+        self._total = 0
+
+    def take(self, instance: Instance) -> Instance:
+        """Take one instance and return it."""
+        reading = read(self._total, instance)
+        self._total += 1
+        if reading is None:
+            self._without.append(instance.id)
+            return instance
+        for finder in self._finders:
+            finder.add(reading)
+        return instance
+
+    def findings(self) -> list[Finding]:
+        """Return what was found."""
+        found = [finding for finder in self._finders for finding in finder.findings()]
+        return [*found, *_textless(self._without, self._total, self._thresholds)]
 
 
 def caption_findings(instances: Iterable[Instance], thresholds: Thresholds) -> list[Finding]:
-    """Return what the captions themselves show, in one pass; of earlier instances only counts and digests are kept."""
-    finders: list[Finder] = [
-        WordOrder(thresholds),
-        Lengths(thresholds),
-        Artefacts(thresholds),
-        Identical(thresholds),
-        Repeats(thresholds),
-        Formats(thresholds),
-        Truncation(thresholds),
-    ]
-    without, total = [], 0
-    for position, instance in enumerate(instances):
-        total += 1
-        reading = read(position, instance)
-        if reading is None:
-            without.append(instance.id)
-            continue
-        for finder in finders:
-            finder.add(reading)
-    found = [finding for finder in finders for finding in finder.findings()]
-    return [*found, *_textless(without, total, thresholds)]
+    """Return what the captions themselves show, in one pass."""
+    captions = Captions(thresholds)
+    for instance in instances:
+        captions.take(instance)
+    return captions.findings()
 
 
 def _textless(without: list[str], total: int, thresholds: Thresholds) -> list[Finding]:

@@ -7,7 +7,9 @@ rounded to a grid of their own (relative 1e-16 of the largest possible total), o
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ DRAWS = 10_000
 SEED = 42
 CHUNK_CELLS = 2_000_000
 """Weights held at once (16 MB as float64)."""
+KEPT_BYTES = 64 << 20
+"""Means kept for the next call: 800 columns of 10,000 draws."""
 SLICE_COST = 16
 """Slicing one weight costs about as much as multiplying so many by a column's sums and counts."""
 
@@ -42,10 +46,12 @@ def weights(n_clusters: int, *, draws: int = DRAWS, seed: int = SEED, chunk: int
     size = chunk or max(1, CHUNK_CELLS // max(n_clusters, 1))
     for start in range(0, draws, size):
         rows = min(size, draws - start)
-        drawn = rng.integers(0, n_clusters, size=(rows, n_clusters))
-        drawn += np.arange(rows)[:, None] * n_clusters
-        counts = np.bincount(drawn.ravel(), minlength=rows * n_clusters)
-        yield counts.reshape(rows, n_clusters).astype(np.float64)
+        counts = np.empty((rows, n_clusters))
+        # The same numbers as 64-bit ones, in half the memory.
+        every = rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=np.int32)
+        for row, drawn in zip(counts, every, strict=True):  # one at a time: its counts stay in the processor's cache
+            row[:] = np.bincount(drawn, minlength=n_clusters)
+        yield counts
 
 
 class _Bundle:
@@ -76,6 +82,43 @@ class _Bundle:
         below = (self.counts @ part)[self.inverse]
         found: Floats = np.divide(self.sums @ part, below, out=np.full_like(below, np.nan), where=below > 0)
         return found
+
+
+class _Kept:
+    """Keep what columns got, within a bound: a run asks for the same column at two levels of confidence.
+
+    Drawing costs seconds where there are 100,000 clusters. A column's means depend on the key alone, bit for bit.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._means: OrderedDict[bytes, Floats] = OrderedDict()
+
+    @staticmethod
+    def key(column: ClusterSums, n_clusters: int, draws: int, seed: int) -> bytes:
+        """Return a digest of all that the means of a column depend on; of every part the length comes first."""
+        parts = (column.index.tobytes(), column.sums.tobytes(), column.counts.tobytes())
+        total = sha256(f"{n_clusters} {draws} {seed} {len(column.index)}".encode())
+        for part in parts:
+            total.update(part)
+        return total.digest()
+
+    def fill(self, means: Floats, key: bytes) -> bool:
+        """Copy the means of a key [B] if they are kept, and say whether they are."""
+        known = self._means.get(key)
+        if known is not None:
+            self._means.move_to_end(key)
+            means[:] = known
+        return known is not None
+
+    def keep(self, key: bytes, means: Floats) -> None:
+        """Keep a copy of means [B]; the ones used longest ago make room."""
+        self._means[key] = means.copy()
+        while sum(one.nbytes for one in self._means.values()) > self._room:
+            self._means.popitem(last=False)
+
+
+_KEPT = _Kept(KEPT_BYTES)
 
 
 def _distinct(columns: Sequence[ClusterSums]) -> tuple[list[ClusterSums], list[int]]:
@@ -142,13 +185,17 @@ def replicates(
     """
     distinct, places = _distinct(columns)
     found = np.full((draws, len(distinct)), np.nan)
-    bundles = _bundles(distinct, n_clusters)
+    keys = [_KEPT.key(column, n_clusters, draws, seed) for column in distinct]
+    fresh = [place for place, key in enumerate(keys) if not _KEPT.fill(found[:, place], key)]
+    bundles = _bundles([distinct[place] for place in fresh], n_clusters)
     row = 0
-    for drawn in weights(n_clusters, draws=draws, seed=seed, chunk=chunk):
+    for drawn in weights(n_clusters, draws=draws, seed=seed, chunk=chunk) if fresh else ():
         turned = np.ascontiguousarray(drawn.T)
         for bundle in bundles:
-            found[row : row + len(drawn), bundle.places] = bundle.means(turned).T
+            found[row : row + len(drawn), np.array(fresh)[bundle.places]] = bundle.means(turned).T
         row += len(drawn)
+    for place in fresh:
+        _KEPT.keep(keys[place], found[:, place])
     return found if len(distinct) == len(columns) else found[:, places]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,14 @@ class Pattern(NamedTuple):
     rows: NDArray[np.int64]
 
 
+@runtime_checkable
+class Stacks(Protocol):
+    """Scores that can be had for many instances of one shape at once; they know the shapes."""
+
+    def stacked(self, rows: NDArray[np.int64], shape: tuple[int, ...]) -> Floats:
+        """Return float64 [m, I, T] for the instances at `rows`."""
+
+
 def patterns(golds: Sequence[Bools]) -> list[Pattern]:
     """Group instances by gold relation, in order of first appearance.
 
@@ -75,8 +83,12 @@ def patterns(golds: Sequence[Bools]) -> list[Pattern]:
     [[0, 2], [1, 3]]
     """
     found: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
+    known: dict[int, list[int]] = {}  # equal relations are often one object, which saves looking into it
     for row, gold in enumerate(golds):
-        found.setdefault((gold.shape, gold.tobytes()), []).append(row)
+        rows = known.get(id(gold))
+        if rows is None:
+            rows = known[id(gold)] = found.setdefault((gold.shape, gold.tobytes()), [])
+        rows.append(row)
     return [Pattern(np.asarray(golds[rows[0]], dtype=bool), np.array(rows)) for rows in found.values()]
 
 
@@ -86,6 +98,8 @@ def stack(scores: Sequence[NDArray[np.floating]], pattern: Pattern) -> Floats:
     Raises:
         InputError: If an instance's scores have another shape than its gold.
     """
+    if isinstance(scores, Stacks):
+        return scores.stacked(pattern.rows, pattern.gold.shape)
     taken = [scores[row] for row in pattern.rows.tolist()]
     wrong = next((place for place, found in enumerate(taken) if found.shape != pattern.gold.shape), None)
     if wrong is not None:

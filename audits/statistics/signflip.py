@@ -78,7 +78,9 @@ def choices(n_clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float
     yield np.zeros((1, n_clusters))
     size = max(1, CHUNK_CELLS // n_clusters)
     for start in range(0, draws, size):
-        yield rng.integers(0, 2, size=(min(size, draws - start), n_clusters)).astype(np.float64)
+        # The same numbers as 64-bit ones, in half the memory.
+        drawn = rng.integers(0, 2, size=(min(size, draws - start), n_clusters), dtype=np.int32)
+        yield drawn.astype(np.float64)
 
 
 def p_value(column: ClusterSums, null: float, *, draws: int = DRAWS, seed: int = SEED) -> float:
