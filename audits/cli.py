@@ -12,7 +12,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from audits import __version__, jobs, listing, overrides, rerender, run, sample, status, sweep
+from audits import __version__, experiment, jobs, listing, overrides, rerender, sample, status, sweep
 from audits.config import CONF
 from audits.config_errors import explain
 from benchmarks.errors import InputError, near
@@ -25,6 +25,7 @@ audits - does this benchmark need the image?
 usage: audits VERB [positional] [key=value ...]     (also: python -m audits VERB ...)
 
   run                          audit one benchmark: audits run benchmark=sugarcrepe benchmark.root=DIR
+  run experiment=NAME out=DIR  audit several: audits run experiment=good_crepe paths.benchmarks=DIR out=DIR
   sample out=DIR               write the bundled sample, with or without a planted shortcut
   list [benchmark|baseline|model|probe]
                                what there is, and what of it is present here
@@ -46,7 +47,7 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "run": Verb(run.job),
+    "run": Verb(experiment.job),
     "sample": Verb(sample.job),
     "list": Verb(listing.list_job, "kind"),
     "show": Verb(listing.show_job, "name"),

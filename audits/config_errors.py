@@ -11,7 +11,7 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from audits.config import CONF, flat_keys, options
+from audits.config import CONF, GROUPS, flat_keys, options
 from benchmarks.errors import InputError, near
 from reports.scrub import scrub_echo, scrub_override
 
@@ -58,7 +58,7 @@ def _unknown_option(group: str, name: str) -> InputError:
         where=f"{group}={name}",
         got=name,
         expected=", ".join(known) or "nothing: this group is empty",
-        step=near(name, known) or f"see `audits list {group}`",
+        step=near(name, known) or (f"see `audits list {group}`" if group in GROUPS else "choose one of these"),
     )
 
 

@@ -74,12 +74,21 @@ class Job:
             return self._fault(error)
 
     def _fault(self, error: Exception) -> tuple[status.Exit, str]:
-        show_traceback(error)
-        folder = output_folder() if self.verb == "run" else None
-        notes = getattr(error, "__notes__", [])
-        theirs = notes[notes.index(FOREIGN) - 1] if FOREIGN in notes else ""
-        endings.fault(error, keep_traceback(error, folder), theirs)
+        tell_fault(error, output_folder() if self.verb == "run" else None)
         return status.Exit.FAULT, scrub_text(f"{type(error).__name__}: {error}")
+
+
+def tell_fault(error: Exception, folder: Path | None) -> None:
+    """Print a fault on standard error and keep its traceback.
+
+    Args:
+        error: What was raised.
+        folder: The run folder, whose log file takes the traceback, or None where there is none.
+    """
+    show_traceback(error)
+    notes = getattr(error, "__notes__", [])
+    theirs = notes[notes.index(FOREIGN) - 1] if FOREIGN in notes else ""
+    endings.fault(error, keep_traceback(error, folder), theirs)
 
 
 class ScrubbingFormatter(logging.Formatter):

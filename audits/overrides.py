@@ -13,9 +13,13 @@ from benchmarks.errors import InputError, near
 PATH_KEYS = (
     *("out", "dir", "benchmark.root", "benchmark.path", "benchmark.path.*", "benchmark.images", "benchmark.images.*"),
     *("benchmark.flickr", "benchmark.index", "paths.*"),
+    *(f"experiment.benchmarks.*.{option}" for option in ("root", "path", "path.*", "images", "images.*")),
+    *(f"experiment.benchmarks.*.{option}" for option in ("flickr", "index")),
     *("model.*.runs.*", "model.*.runs.*.path", "model.*.runs.*.path.*", "model.*.own.path", "model.*.own.path.*"),
     *("model.*.runs.*.ab", "model.*.runs.*.ba"),
 )
+# Options of the benchmarks of an experiment stand below it by name.
+MEMBERS = "experiment.benchmarks"
 # Hydra's own options that are followed by a value of theirs.
 _VALUED = {"--cfg", "-c", "--package", "-p", "--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"}
 _FLAGS = (
@@ -77,12 +81,17 @@ def translate(arguments: Sequence[str], *, positional: str = "", verb: str = "")
         elif _is_bare(word, positional):
             bare.append(word)
         else:
-            words.append(_quoted_path(word, sweep=sweep))
+            words.append(_member_option(_quoted_path(word, sweep=sweep)))
         valued = word in _VALUED
     if len(bare) > (1 if positional else 0):
         raise _too_many(verb, bare, positional)
     # Hydra's parser gives up on overrides that stand on both sides of a flag.
     return [*flags, *words, *(f"{positional}={quote(word)}" for word in bare)]
+
+
+def _member_option(word: str) -> str:
+    """Let an option of an experiment's benchmark be set although the experiment's file does not list it."""
+    return f"++{word}" if word.startswith(f"{MEMBERS}.") else word
 
 
 def _known_flag(word: str) -> str:

@@ -24,15 +24,16 @@ from audits.findings.schema import Thresholds
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
+from audits.places import with_root
 from audits.statistics.estimates import Estimates, estimates
 from audits.status import Exit
 from audits.upstream.collect import upstream
-from benchmarks.errors import InputError
+from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
 from reports import endings
 from reports.examples import Example
-from reports.record import RunFolder, read
+from reports.record import Run, RunFolder, read
 from reports.schema import Record
 
 _log = logging.getLogger(__name__)
@@ -66,8 +67,13 @@ class Inputs(NamedTuple):
 
 
 def job(cfg: DictConfig) -> Exit:
+    """Audit one benchmark and show the run."""
+    return rerender.show(audit(cfg))
+
+
+def audit(cfg: DictConfig) -> Run:
     """Audit one benchmark into its run folder, or render the run again if the folder holds it finished."""
-    values = checked(plain(cfg), [str(word) for word in HydraConfig.get().overrides.task])
+    values = checked(_configured(cfg), [str(word) for word in HydraConfig.get().overrides.task])
     with RunFolder.open(output_folder(), identity(values, __version__), config=values) as folder:
         if folder.state == "finished":
             record = read(folder.path).record
@@ -78,7 +84,14 @@ def job(cfg: DictConfig) -> Exit:
             # Standard output is for results: what a scorer prints goes where messages go.
             with log_to(folder.path), redirect_stdout(sys.stderr):
                 _guarded(values, folder)
-        return rerender.show(folder.render())
+        return folder.render()
+
+
+def _configured(cfg: DictConfig) -> dict[str, Any]:
+    """Return the configuration of one run: which experiment it belongs to, if any, is no part of it."""
+    values = plain(cfg)
+    values.pop("experiment", None)
+    return with_root(values)
 
 
 def _guarded(values: Mapping[str, Any], folder: RunFolder) -> None:
@@ -135,7 +148,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel, absent = load.panel(values)
+    panel, absent = _panel(values)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
@@ -144,6 +157,15 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
     )
     checked, roster = dataset.survey(options["name"])
     return Inputs(options["name"], dataset, coverage, panel, absent, checked, roster)
+
+
+def _panel(values: Mapping[str, Any]) -> load.Panel:
+    """Build the contestants; one that cannot be had is no sign that the benchmark cannot, which an experiment skips."""
+    try:
+        return load.panel(values)
+    except NotAvailableError as error:
+        found = InputError(error.what, where=error.where, got=error.got, expected=error.expected, step=error.step)
+        raise found from error
 
 
 def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:

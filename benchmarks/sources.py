@@ -14,6 +14,7 @@ from benchmarks.files import known_digest
 from benchmarks.schema import Card, Origin
 
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".tsv", ".parquet"})
+_ROOT = "benchmark.root=FOLDER"
 KINDS: Mapping[str, tuple[type, ...]] = {
     "gated": (bool,),
     "needs_images": (bool,),
@@ -124,7 +125,7 @@ def locate(card: Card, root: str | Path | None, wanted: Wanted) -> Place:
             status="absent",
             got="benchmark.root is not set",
             expected=f"a folder that holds {', '.join(wanted.names)}",
-            step=f"{card.how_to_get} Then give benchmark.root=FOLDER",
+            step=card.how_to_get if "benchmark.root=" in card.how_to_get else f"{card.how_to_get} Then give {_ROOT}",
         )
     found = hub.fetch(card, wanted.patterns or wanted.names, wanted.required)
     return Place(found.folder, "hub", card.hub, found.revision)

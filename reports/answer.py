@@ -157,9 +157,7 @@ def _nothing_run(index: Index) -> Line:
 
 def _lead(pooled: list[Candidate], partly: list[Candidate], any_estimate: Estimate) -> Line:
     if pooled:
-        first = pooled[0]
-        without = "text" if first.contestant.sees == {"image"} else "image"
-        return line(f"Without the {without}, ", *phrase(first), " ", *_verb(first), *_share(first.pooled), ".")
+        return _capital(said(pooled[0]))
     n = f"n = {count(any_estimate.n)}, {plural(any_estimate.n_clusters, 'cluster')}"
     if partly:
         where = {estimate.subset for item in partly for estimate in item.strong_subsets}
@@ -167,6 +165,12 @@ def _lead(pooled: list[Candidate], partly: list[Candidate], any_estimate: Estima
         return line(text, f"{plural(len(where), 'subset')} at least one does.")
     text = f"No blind baseline's interval excludes chance here ({n}); that is not a proof that there is no shortcut."
     return line(text)
+
+
+def said(item: Candidate) -> Line:
+    """Return what a baseline gets over all instances without the side that it does not see."""
+    without = "text" if item.contestant.sees == {"image"} else "image"
+    return line(f"without the {without}, ", *phrase(item), " ", *_verb(item), *_share(item.pooled), ".")
 
 
 def phrase(item: Candidate) -> Line:

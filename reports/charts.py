@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from reports.answer import Candidate, candidates
 from reports.captions import measure_title
 from reports.index import POOLED, SANITY, Index
-from reports.measures import distance, excludes_chance, interval_text, value_text
+from reports.measures import distance, excludes_chance, interval_text, measure, value_text
 from reports.phrases import words
 from reports.schema import Estimate, Record
 from reports.text import count, plain, short_percent, visible
@@ -72,6 +73,7 @@ class Chart:
         low: Where its axis begins, as a proportion in tenths.
         high: Where it ends.
         alpha: Of the family of tests whose corrected p-values fill marks, or None where intervals do.
+        unit: What the axis counts; values in nats are no proportions, and their chance is a difference of 0.
     """
 
     key: str
@@ -83,6 +85,7 @@ class Chart:
     low: float
     high: float
     alpha: float | None = None
+    unit: Literal["%", "nats"] = "%"
 
     def tone(self, number: int) -> int:
         """Return which colour and shape a series has."""
@@ -237,6 +240,8 @@ def point_text(point: Estimate) -> str:
 
 def tooltip(series: Series, row: Row, point: Estimate) -> str:
     """Return what a mark says when it is pointed at or read aloud."""
-    chance = "" if math.isnan(point.chance) else f", chance {short_percent(point.chance)} %"
+    proportion = measure(point.metric).unit != ""
+    chance = f", chance {short_percent(point.chance)} %" if proportion and not math.isnan(point.chance) else ""
     label = series.label if series.scorer else f"{series.label} ({visible(point.scorer)})"
-    return f"{row.label}: {label}, {value_text(point)} % {interval_text(point)}{chance}, n {count(point.n)}"
+    unit = " %" if proportion else ""
+    return f"{row.label}: {label}, {value_text(point)}{unit} {interval_text(point)}{chance}, n {count(point.n)}"

@@ -60,6 +60,21 @@ def job_begins(number: int, overrides: str) -> None:
     console.print(Text(f"job {number}: {safe(visible(scrub_text(overrides)), console)}"), soft_wrap=True)
 
 
+def member_begins(name: str, number: int, total: int) -> None:
+    """Say on standard error that a benchmark of an experiment begins."""
+    _note(f"benchmark {number} of {total}: {name}")
+
+
+def member_ends(name: str, status: str) -> None:
+    """Say on standard error that a benchmark of an experiment was not audited."""
+    _note(f"not run: {name} ({status})")
+
+
+def _note(text: str) -> None:
+    console = console_for(sys.stderr)
+    console.print(Text(safe(visible(scrub_text(text)), console)), soft_wrap=True)
+
+
 def shown_again(path: Path, finished: str) -> None:
     """Say on standard error that a run was not run anew: what is shown was finished before.
 

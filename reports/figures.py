@@ -104,12 +104,13 @@ class Layout:
 
 
 class Axis(NamedTuple):
-    """Map a proportion to pixels."""
+    """Map a proportion, or a number of nats, to pixels."""
 
     low: float
     high: float
     left: float
     right: float
+    unit: Literal["%", "nats"] = "%"
 
     def at(self, value: float) -> float:
         """Return where a proportion stands; one beyond the axis stands at its end."""
@@ -118,10 +119,24 @@ class Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[float]:
-        """Return the proportions that are written at the axis."""
+        """Return the values that are written at the axis."""
+        if self.unit == "nats":
+            return self._round
         step = 10 if self.high - self.low <= 0.6 else 20
         first = math.ceil(round(100 * self.low) / step) * step
         return [value / 100 for value in range(first, round(100 * self.high) + 1, step)]
+
+    @property
+    def _round(self) -> list[float]:
+        """Return about six round numbers, 0 among them where it is on the axis."""
+        least = (self.high - self.low) / 6
+        power = 10 ** math.floor(math.log10(least))
+        step = next(power * times for times in (1, 2, 5, 10) if power * times >= least * 0.999)
+        return [place * step for place in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+
+    def text(self, tick: float) -> str:
+        """Return what is written at a tick."""
+        return short_percent(tick) if self.unit == "%" else f"{tick:.6g}"
 
 
 def lay_out(chart: Chart, form: Form, *, headings: Sequence[str] = ()) -> Layout:
@@ -133,7 +148,7 @@ def lay_out(chart: Chart, form: Form, *, headings: Sequence[str] = ()) -> Layout
         headings: Lines above a drawing that stands alone, the first as its title; it gets the chart's notes below.
     """
     layout = Layout(chart, form, form.width)
-    axis = Axis(chart.low, chart.high, form.left, form.right)
+    axis = Axis(chart.low, chart.high, form.left, form.right, chart.unit)
     y = 4.0
     for number, text in enumerate(headings):
         size = LEGEND if number else TITLE
@@ -167,6 +182,8 @@ def _legend(layout: Layout, y: float, *, named: bool) -> float:
 
 
 def _chance_text(chart: Chart) -> str:
+    if chart.unit == "nats":
+        return "No difference"
     values = sorted({short_percent(item.chance) for item in chart.estimates if not math.isnan(item.chance)})
     return (
         f"Chance ({values[0]} %)" if len(values) == 1 else "Chance (differs by row)" if values else "Chance (unknown)"
@@ -236,7 +253,7 @@ def _frame(layout: Layout, axis: Axis, top: float, bottom: float) -> None:
     for tick in axis.ticks:
         x = axis.at(tick)
         for y in (top - SPACE / 2, bottom + SMALL + 2):
-            layout.labels.append(Label(x, y, short_percent(tick), SMALL, "middle", quiet=True))
+            layout.labels.append(Label(x, y, axis.text(tick), SMALL, "middle", quiet=True))
     layout.rules.append(Rule(axis.left, bottom, axis.right, bottom, "axis"))
     middle = (axis.left + axis.right) / 2
     text = fitted(layout.chart.axis, axis.right - axis.left, SMALL)

@@ -141,6 +141,7 @@ def _contents(view: View) -> list[tuple[str, str]]:
         ("notices", "Notices", view.notices),
         ("models", "More charts", joint),
         ("tables", "Tables", view.grids),
+        ("not-run", "Not run", view.not_run),
         ("findings", "Findings", view.findings),
         ("instances", "Instances", view.cases),
         ("examples", "Examples", view.examples),

@@ -30,6 +30,7 @@ def render_markdown(view: View) -> str:
         parts += [f"## {escape(grid.title)}", _table(opened(grid)), " ".join(escape(note) for note in grid.notes)]
         if grid.folded:
             parts += [f"### {escape(behind(grid).title)}", _table(behind(grid))]
+    parts += _section("Not run", _facts(view.not_run, names=True))
     parts += _section("Findings", _list(finding_lines(view.findings, _MOST_FINDINGS)))
     parts += _section("Source", _facts(view.source))
     parts += _section("Contestants", _facts(view.contestants, names=True))
@@ -96,7 +97,7 @@ def _section(title: str, body: str) -> list[str]:
 
 
 def _table(grid: Grid) -> str:
-    if len(grid.columns) > _WIDE:
+    if len(grid.columns) > max(_WIDE, len(grid.rows)):
         grid = turned(grid)
     rows = [["", *(_head(head, column=True) for head in grid.columns)]]
     rows.append(["---", *("---:" for _ in grid.columns)])

@@ -19,11 +19,16 @@ Fact = tuple[str, Line]
 
 def build_notices(record: Record, index: Index) -> tuple[Line, ...]:
     """Return everything that limits what the numbers mean, the gravest first."""
-    notices = [*_sanity(index), *_coverage(record), *_absent(record), *_counts(record, index)]
+    notices = [*build_limits(record, index)]
     notices += [*_unscored(record, index), *_truncated(record, index)]
     said = [*record["benchmark"]["provenance"].get("notices", ()), *record["notices"]]
     notices += [line(foreign(str(text))) for text in dict.fromkeys(said)]
     return tuple(notices)
+
+
+def build_limits(record: Record, index: Index) -> tuple[Line, ...]:
+    """Return what says that numbers cannot be trusted, or are not those of the whole benchmark."""
+    return (*_sanity(index), *_coverage(record), *_absent(record), *_counts(record, index))
 
 
 def _sanity(index: Index) -> list[Line]:

@@ -83,6 +83,7 @@ def render_terminal(view: View, console: Console) -> None:
     for grid in view.grids:
         for block in fit(opened(grid), console.width):
             _grid(block, console)
+    _facts("Not run", view.not_run, console)
     _section("Findings", finding_lines(view.findings, _MOST_FINDINGS), console)
     _facts("Source", view.source, console)
     _facts("Contestants", view.contestants, console)

@@ -70,7 +70,7 @@ def build_verdict(record: Record, index: Index) -> Verdict | None:
     order = arranged([subset for subset in found if subset != POOLED], index.subsets)
     pooled = found.get(POOLED)
     leading = pooled or min(found.values(), key=lambda item: LEVELS.index(item["level"]))
-    groups = _groups([found[subset] for subset in order])
+    groups = grouped([found[subset] for subset in order])
     sentences = [line(name(subset), ": ", foreign(found[subset]["sentence"])) for subset in order]
     where = () if pooled else line(name(leading["subset"]), ": ")
     sentence = (*where, *line(foreign(leading["sentence"])))
@@ -91,7 +91,8 @@ def _size(item: VerdictFacts) -> str:
     return f"{percent(size)} points"
 
 
-def _groups(items: Sequence[VerdictFacts]) -> tuple[Group, ...]:
+def grouped(items: Sequence[VerdictFacts]) -> tuple[Group, ...]:
+    """Return verdicts by level, the gravest first."""
     groups = []
     for level in LEVELS:
         own = [item for item in items if item["level"] == level]

@@ -15,18 +15,18 @@ from reports.text import count, name, short_percent, visible
 
 _MODELS = 2  # of four series; the others are the best baseline of each kind
 _MOST_ROWS = 40
-_BEST: dict[Kind, str] = {
+BEST: dict[Kind, str] = {
     "blind": "Best zero-shot blind baseline of each row",
     "trained": "Best baseline trained on the benchmark, of each row",
 }
-_TONES: dict[Kind, int] = {"blind": 2, "trained": 3}  # the same in every chart, however many models stand in it
+TONES: dict[Kind, int] = {"blind": 2, "trained": 3}  # the same in every chart, however many models stand in it
 _SPLIT = ("Where the baseline is right", "Where it ties", "Where it is wrong")
 
 
 def versus_charts(record: Record, index: Index) -> tuple[Chart, ...]:
     """Return the charts of models under audit against baselines; none where there is no model or no baseline."""
     models = [item for item in index.contestants if item.kind == "model" and _single(index, item)]
-    if not any(item.kind in _BEST and item.owner != SANITY and _single(index, item) for item in index.contestants):
+    if not any(item.kind in BEST and item.owner != SANITY and _single(index, item) for item in index.contestants):
         return ()
     groups = [models[at : at + _MODELS] for at in range(0, len(models), _MODELS)]
     against = [_against(record, index, group, number) for number, group in enumerate(groups, start=1)]
@@ -41,9 +41,9 @@ def _single(index: Index, item: Contestant) -> bool:
 
 
 def _against(record: Record, index: Index, models: Sequence[Contestant], number: int) -> Chart:
-    kinds = [kind for kind in _BEST if _best(index, kind, POOLED) is not None]
+    kinds = [kind for kind in BEST if best(index, kind, POOLED) is not None]
     series = [Series(item.scorer, label_of(item.scorer)) for item in models]
-    series += [Series("", _BEST[kind], tone=_TONES[kind]) for kind in kinds]
+    series += [Series("", BEST[kind], tone=TONES[kind]) for kind in kinds]
     places = [POOLED, *index.subsets]
     rows = [_row(index, models, kinds, place) for place in places[: _MOST_ROWS + 1]]
     metrics = dict.fromkeys(index.compared(item) for item in index.contestants if _single(index, item))
@@ -64,13 +64,13 @@ def _against(record: Record, index: Index, models: Sequence[Contestant], number:
 
 def _row(index: Index, models: Sequence[Contestant], kinds: Sequence[Kind], place: str) -> Row:
     points = [index.find(item.scorer, index.compared(item), place) for item in models]
-    best = [_best(index, kind, place) for kind in kinds]
-    details = tuple(name(point.scorer).text for point in best if point is not None)
+    leading = [best(index, kind, place) for kind in kinds]
+    details = tuple(name(point.scorer).text for point in leading if point is not None)
     pooled = place == POOLED
-    return Row(ALL if pooled else visible(place) or "(empty)", pooled, (*points, *best), details)
+    return Row(ALL if pooled else visible(place) or "(empty)", pooled, (*points, *leading), details)
 
 
-def _best(index: Index, kind: Kind, place: str) -> Estimate | None:
+def best(index: Index, kind: Kind, place: str) -> Estimate | None:
     """Return the highest estimate of the baselines of a kind."""
     shown = [item for item in index.contestants if item.kind == kind and item.owner != SANITY and _single(index, item)]
     found = [index.find(item.scorer, index.compared(item), place) for item in shown]

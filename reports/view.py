@@ -38,6 +38,8 @@ class View:
         setup: How to repeat the run, as label and text.
         examples: Pairs to look at.
         cases: Instances to browse, or None where nobody asked for them.
+        not_run: What an experiment asked for and did not get, as name and text.
+        is_joint: Whether rows are benchmarks, of an experiment, and not subsets.
     """
 
     title: Line
@@ -53,6 +55,8 @@ class View:
     setup: tuple[Fact, ...]
     examples: tuple[Example, ...] = ()
     cases: Cases | None = None
+    not_run: tuple[Fact, ...] = ()
+    is_joint: bool = False
 
 
 def build_view(

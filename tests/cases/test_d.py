@@ -142,7 +142,7 @@ def test_d8_length_normalisation(tiny_llama, tmp_path, monkeypatch):
     totals = {4: -12.0, 2: -9.0}
     monkeypatch.setattr(
         "baselines.language.reading.Reader.read",
-        lambda reader, rows, *, rounded: np.array([totals[row.scored] for row in rows]),
+        lambda reader, rows, way: np.array([totals[row.scored] for row in rows]),
     )
     scorer = Likelihood(str(tiny_llama), device="cpu")
     ids = {"café": [5, 6, 7, 8], "ab": [5, 6]}

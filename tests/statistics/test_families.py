@@ -12,10 +12,10 @@ from scipy.stats import binomtest
 from statsmodels.stats.contingency_tables import mcnemar as reference_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from audits.statistics.families import CROSSFITTED, Null, holm, mcnemar, stepdown
+from audits.statistics.families import CROSSFITTED, Null, holm, mcnemar, stepdown, tempered
 from audits.statistics.paired import exact
 from audits.statistics.signflip import p_value
-from audits.statistics.sums import cluster_sums
+from audits.statistics.sums import ClusterSums, cluster_sums
 
 
 def slow_stepdown(tables: list[dict[int, float]], clusters: int) -> tuple[list[float], list[float]]:
@@ -193,3 +193,26 @@ def test_cross_fitted_sums_keep_the_level_only_once_they_are_divided(
     rates = [float(np.mean(joint.raw <= 0.05)) for joint in (plain, divided)]
     print(f"\ncross-fitted, null, decided {decided}: plain {rates[0]:.4f}, divided {rates[1]:.4f}")  # noqa: T201
     assert rates == [pytest.approx(plain_rate, abs=0.03), pytest.approx(divided_rate, abs=0.015)]
+
+
+def test_a_clear_difference_is_never_shrunk_away():
+    # 95 of 100 clusters at +.75 and 5 at -.25 (98.6 % of pairs against chance 1/4, say): far off, and skewed to the left
+    sums = np.array([0.75] * 95 + [-0.25] * 5)
+    column = ClusterSums(np.arange(100), sums, np.ones(100))
+    statistic = float(sums.sum() / np.sqrt((sums**2).sum()))
+    # t = 70 / sqrt(95 * .5625 + 5 * .0625) = 70 / 7.331 = 9.549
+    assert statistic == pytest.approx(9.549, abs=1e-3)
+    assert tempered(column, statistic) > 0.8 * statistic
+
+
+def test_a_tempered_statistic_grows_with_the_difference():
+    rng = np.random.default_rng(7)
+    noise = -rng.exponential(size=60)
+    noise -= noise.mean()
+    found = []
+    for shift in (0.2, 0.4, 0.8, 1.6, 3.2, 6.4):
+        sums = noise + shift
+        statistic = float(sums.sum() / np.sqrt((sums**2).sum()))
+        found.append(tempered(ClusterSums(np.arange(60), sums, np.ones(60)), statistic))
+    assert found == sorted(found)
+    assert found[0] > 0
