@@ -107,7 +107,7 @@ def _scorers(options: Any, group: str, name: str) -> list[Scorer | CrossFitted |
     """Build what one leaf asks for: contestants, or one per text form, all of them around the same loaded model."""
     where = f"{group}.{name}"
     if group != "baseline" or not isinstance(options, Mapping):
-        return [_scorer(built, where) for built in _several(_build(options, where))]
+        return [_scorer(built, where) for built in _several(_build(_without_card(options), where))]
     asked = forms(options.get("text_form"), where)
     own = {key: value for key, value in options.items() if key != "text_form"}
     made = [_scorer(built, where) for built in _several(_build(own, where))]
@@ -118,10 +118,16 @@ def _scorers(options: Any, group: str, name: str) -> list[Scorer | CrossFitted |
     ]
 
 
+def _without_card(options: Any) -> Any:
+    """Return what a model is built with: its card is for people."""
+    return {key: value for key, value in options.items() if key != "card"} if isinstance(options, Mapping) else options
+
+
 def recordings(values: Mapping[str, Any]) -> list[Recorded]:
     """Build only those models that somebody else recorded, whose files can change under a finished run."""
-    leaves = {name: options for name, options in (values.get("model") or {}).items() if "runs" in (options or {})}
-    built = [one for name, options in leaves.items() for one in _several(_build(options, f"model.{name}"))]
+    leaves = {name: _without_card(options) for name, options in (values.get("model") or {}).items()}
+    theirs = {name: options for name, options in leaves.items() if "runs" in (options or {})}
+    built = [one for name, options in theirs.items() for one in _several(_build(options, f"model.{name}"))]
     return [one for one in built if isinstance(one, Recorded)]
 
 
