@@ -133,7 +133,8 @@ def _cleaning(asked: str, own: str) -> tuple[Callable[[str], str], str]:
         )
     known = {value: key for key, value in CLEANING.items()}
     clean: Callable[[str], str] = get_clean_fn(names[asked])
-    return clean, f"cleaned once: {known.get(names[asked], names[asked])}{' (the model own)' if asked == AUTO else ''}"
+    called = known.get(names[asked], names[asked])
+    return clean, f"cleaned once: {called}" + (", the model's own way" if asked == AUTO else "")
 
 
 def _tokenizer(
