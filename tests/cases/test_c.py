@@ -552,3 +552,67 @@ def test_c_what_was_decided_stands_in_the_record(folders):
     signature = from_open_clip(str(folders / "vit")).signature
     assert json.dumps(dict(signature))
     assert all(isinstance(value, str) for value in signature.values())
+
+
+# --- C5 and C7 in a run: the tie in the headline with its count, and the headline without such pairs beside it
+
+
+def test_c5_the_headline_counts_the_tie_and_stands_beside_the_one_without_it(folders, tmp_path):
+    from audits.dataset import open_dataset
+    from audits.load import Contestant
+    from audits.measured import from_cells
+    from audits.scoring import score
+
+    (tmp_path / "a.png").write_bytes(picture().data)
+    rows = [
+        {"id": "cut", "image": "a.png", "caption": f"{LONG} red", "foil": f"{LONG} blue"},
+        {"id": "same", "image": "a.png", "caption": "A cup.", "foil": "a cup."},
+        *({"id": f"n{n}", "image": "a.png", "caption": f"a cup {n}", "foil": f"a dog {n}"} for n in range(4)),
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    dataset, _ = open_dataset(table(path, tmp_path), limit=None, missing="error", images=True)
+    _, roster = dataset.survey("mine")
+    scorer = from_open_clip(str(folders / "vit"), device="cpu", name="m")
+    with Engine(tmp_path / "scores.sqlite") as engine:
+        cells = score(scorer, dataset, engine, seed=1, chunk=3)
+    measured = from_cells(Contestant("model", scorer), cells, roster, tolerance=0.0)
+    found = measured.outcomes["m"]
+    whole, without = found["accuracy"], found["accuracy_distinct"]
+    assert whole.tie.tolist() == [True, True, False, False, False, False]
+    assert whole.credit[:2].tolist() == [0.5, 0.5]
+    # Without the two that can only tie: the mean over the other four.
+    assert np.isnan(without.credit[:2]).all()
+    assert without.credit[2:].tolist() == whole.credit[2:].tolist()
+    [noticed] = [one for one in measured.findings if one.kind == "identical_as_read"]
+    assert noticed.values["instances"] == 2
+    assert noticed.instances == ("cut", "same")
+    assert noticed.values["accuracy_distinct"] == pytest.approx(float(np.mean(whole.credit[2:])))
+
+
+def table(path, root):
+    from hydra import compose, initialize_config_module
+    from omegaconf import OmegaConf
+
+    from audits.load import benchmark
+
+    with initialize_config_module("conf", version_base=None):
+        composed = compose("run", ["benchmark=table", f"benchmark.path='{path}'", f"benchmark.images='{root}'"])
+    return benchmark({"benchmark": OmegaConf.to_container(composed.benchmark, resolve=True)})
+
+
+def test_c5_two_positives_that_read_the_same_are_no_tie():
+    from audits.alike import alike
+    from audits.scoring import Cells
+
+    def cells(notes):
+        return Cells(
+            np.zeros(3, np.int32), np.zeros(3, np.int16), np.arange(3, dtype=np.int16), {"": np.zeros(3)},
+            np.zeros(3, np.int32), np.zeros(3, bool), notes, frozenset({"text", "image"}), 0.0,
+        )  # fmt: skip
+
+    gold = [np.array([[True, True, False]])]
+    marked = "identical_after_truncation"
+    assert alike(cells({0: marked, 1: marked}), gold).tolist() == [False]
+    assert alike(cells({0: marked, 2: f"cut to 77 of 80 tokens; {marked}"}), gold).tolist() == [True]
+    assert alike(cells({0: "cut to 77 of 80 tokens"}), gold).tolist() == [False]
