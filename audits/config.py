@@ -19,6 +19,11 @@ from benchmarks.errors import InputError
 CONF = Path(str(conf.__file__)).parent
 GROUPS = ("benchmark", "baseline", "model", "probe")
 # A name or a path: taken for a path only where one of that name exists.
+# What a verb takes as a bare word.
+_BARE = {
+    "name": "give one: `audits show NAME`; `audits list` says what there is",
+    "dir": "give one: `audits report DIR`",
+}
 _NAME_OR_PATH = ("baseline.*.model", "model.*.model")
 # Changing these changes where results go or how they look, never a number.
 _NOT_IDENTITY = ("out", "paths", "engine")
@@ -55,7 +60,7 @@ def plain(cfg: DictConfig) -> dict[str, Any]:
             "a value is needed that was not given",
             where="the command line",
             expected=", ".join(f"{key}=..." for key in missing),
-            step=f"add {missing[0]}=VALUE to the command",
+            step=_BARE.get(missing[0], f"add {missing[0]}=VALUE to the command"),
         )
     values = OmegaConf.to_container(cfg, resolve=True)
     if not isinstance(values, dict):
