@@ -57,7 +57,7 @@ def generative(  # noqa: PLR0913 - one argument per line of its YAML
     Raises:
         InputError: If an option is wrong, or the model cannot be used; `NotAvailableError` if it cannot be had here.
 
-    Source: composet, app. G.4; lin2024visualgpt; lin2024vqascore.
+    Source: composet, app. G.4; visualgptscore; vqascore.
     """
     if score not in SCORES:
         raise _unknown("score", score, SCORES)

@@ -64,7 +64,7 @@ class Likelihood:
         prompt: Text in front; `{query}` takes the instance's query, which otherwise follows it.
         end_token: Whether the end token is scored as well.
 
-    Source: composet, app. G.4 (norm is primary); lin2024visualgpt, sec. 3.
+    Source: composet, app. G.4 (norm is primary); visualgptscore, sec. 3.
     """
 
     columns = ("norm", "unnorm")
@@ -117,7 +117,7 @@ class Vqa:
     Raises:
         InputError: If the question has no place for the caption.
 
-    Source: lin2024vqascore, sec. 3.
+    Source: vqascore, sec. 3.
     """
 
     columns = ("",)

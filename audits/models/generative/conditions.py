@@ -63,7 +63,7 @@ class NoImage:
 class NullImages:
     """Show images that hold nothing, and average the probability of the text over them.
 
-    Source: lin2024visualgpt, sec. 3 (a mean of probabilities over null images; black, white and grey are ours).
+    Source: visualgptscore, sec. 3 (a mean of probabilities over null images; black, white and grey are ours).
     """
 
     name = "null_images"
