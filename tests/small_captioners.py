@@ -215,3 +215,14 @@ def save_qwen2_vl(folder: Path) -> Path:
         video_token_id=6,
     )  # fmt: skip
     return _save(folder, Qwen2VLForConditionalGeneration(config), processor)
+
+
+SAVED = {
+    "git": save_git,
+    "blip": save_blip,
+    "blip2_opt": save_blip2,
+    "blip2_t5": lambda folder: save_blip2(folder, language="t5"),
+    "llava_next": save_llava_next,
+    "qwen2_vl": save_qwen2_vl,
+}
+"""One function per architecture; each saves model and processor into a folder and returns it."""
