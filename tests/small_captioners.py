@@ -1,9 +1,14 @@
 """Small random models of the architectures that say how likely a caption is, each in its real layout on disk."""
 
+import io
 from pathlib import Path
 
+import numpy as np
 import torch
+from PIL import Image
 from transformers import PreTrainedTokenizerFast, set_seed
+
+from benchmarks.images import ImageRef
 
 SENTENCES = [
     "a cat sits on a red chair",
@@ -226,3 +231,19 @@ SAVED = {
     "qwen2_vl": save_qwen2_vl,
 }
 """One function per architecture; each saves model and processor into a folder and returns it."""
+
+
+CAPTIONS = ("a red cup", "the small cup is left of the large plate", "a dog", "two people walk beside a river.")
+SIZES = ((48, 32), (32, 64), (48, 32))
+
+
+def picture(number: int, size: tuple[int, int]) -> ImageRef:
+    """Return an image of random pixels as PNG bytes."""
+    pixels = np.random.default_rng(number).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG")
+    return ImageRef(f"{number}.png", data=stream.getvalue())
+
+
+IMAGES = tuple(picture(number, size) for number, size in enumerate(SIZES))
+"""Three images of two sizes."""

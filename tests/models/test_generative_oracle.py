@@ -11,25 +11,11 @@ from transformers import AutoModelForImageTextToText, AutoProcessor
 from audits.models.generative import generative
 from audits.models.generative.sights import NULLS, null_image
 from baselines.engine import Engine
-from benchmarks.images import ImageRef
 from benchmarks.schema import Candidates
-from tests.small_captioners import SAVED
+from tests.small_captioners import CAPTIONS, IMAGES, SAVED
 
 NAMES = tuple(SAVED)
-CAPTIONS = ("a red cup", "the small cup is left of the large plate", "a dog", "two people walk beside a river.")
 QUESTION = "Does this figure show '{text}'? Please answer yes or no."
-SIZES = ((48, 32), (32, 64), (48, 32))
-
-
-def picture(number: int, size: tuple[int, int]) -> ImageRef:
-    """Return an image of random pixels as PNG bytes."""
-    pixels = np.random.default_rng(number).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
-    stream = io.BytesIO()
-    Image.fromarray(pixels).save(stream, "PNG")
-    return ImageRef(f"{number}.png", data=stream.getvalue())
-
-
-IMAGES = tuple(picture(number, size) for number, size in enumerate(SIZES))
 ITEM = Candidates("a", IMAGES, CAPTIONS)
 
 
@@ -155,7 +141,7 @@ def test_null_images_give_the_mean_of_their_probabilities(name, plain, small_cap
     _, twin = generative(str(small_captioner(name)), prompt=prompt_of(name), conditions=["null_images"], device="cpu")
     found = scores(twin, tmp_path / "cache")
     each = [[plain(name).value(null_image(null), prompt_of(name), one) for one in CAPTIONS] for null in NULLS]
-    # log((P1 + P2 + P3 + P4) / 4), in double precision: the probabilities themselves are small, and no smaller than e-300.
+    # log((P1 + P2 + P3 + P4) / 4): small probabilities, but none too small for a double.
     wanted = np.log(np.exp(np.array(each)).mean(axis=0))
     assert len(NULLS) == 4
     assert np.allclose(found.columns["unnorm"][0], wanted, atol=1e-4)
@@ -169,9 +155,7 @@ def test_vqascore_is_the_probability_of_yes_after_the_question(name, plain, smal
     asked = [QUESTION.replace("{text}", one) for one in CAPTIONS]
     wanted = [[np.exp(plain(name).value(opened(ref), one, "Yes")) for one in asked] for ref in IMAGES]
     assert np.allclose(np.log(found.columns[""]), np.log(wanted), atol=1e-4)
-    assert np.allclose(
-        np.log(blind.columns[""][0]), [plain(name).value(None, one, "Yes") for one in asked], atol=1e-4
-    )
+    assert np.allclose(np.log(blind.columns[""][0]), [plain(name).value(None, one, "Yes") for one in asked], atol=1e-4)
 
 
 @pytest.mark.parametrize("name", NAMES)

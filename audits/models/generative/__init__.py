@@ -61,7 +61,14 @@ def generative(  # noqa: PLR0913 - one argument per line of its YAML
     """
     if score not in SCORES:
         raise _unknown("score", score, SCORES)
-    asked = [_condition(one, seed) for one in conditions]
+    if score == "vqascore" and (end_token or prompt):
+        raise InputError(
+            "prompt and end_token are of the likelihood, not of vqascore",
+            where="score=vqascore",
+            got=f"prompt={prompt!r}, end_token={end_token}",
+            step="say it with question and answer",
+        )
+    asked = [_condition(one, seed) for one in _distinct(conditions)]
     settings = Settings(model, revision or "", dtype, device, template, captions_at_once, images_at_once)
     core = Core(settings)
     ask: Ask = Likelihood(core, prompt=prompt, end_token=end_token)
@@ -69,6 +76,19 @@ def generative(  # noqa: PLR0913 - one argument per line of its YAML
         ask = Vqa(question=question, answer=answer)
     own = name or (core.name if score == "likelihood" else f"vqascore:{core.name}")
     return [Generative(core, ask, condition, name=own) for condition in (Own(), *asked)]
+
+
+def _distinct(conditions: Sequence[str]) -> list[str]:
+    """Return the conditions if they are a list without repetition."""
+    listed = [conditions] if isinstance(conditions, str) else list(conditions)
+    if isinstance(conditions, str) or len(set(listed)) < len(listed):
+        raise InputError(
+            "conditions are a list, none of them twice",
+            where="conditions",
+            got=str(conditions),
+            expected=f"some of [{', '.join(CONDITIONS)}]",
+        )
+    return listed
 
 
 def _condition(name: str, seed: int) -> Condition:
