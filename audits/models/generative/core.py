@@ -78,7 +78,7 @@ class Core:
         self.prompter = Prompter(
             processor,
             template=settings.template,
-            stand_in=processor.tokenizer.eos_token_id,
+            stand_in=_first(processor.tokenizer.bos_token_id, processor.tokenizer.eos_token_id),
             start=text.bos_token_id if config.model_type == "blip" else None,
             keeps_end=bool(getattr(text, "is_encoder_decoder", False)),
             name=self.name,
@@ -145,15 +145,17 @@ class Core:
 
     def _compute(self, items: Sequence[Item]) -> NDArray[np.float64]:
         values = self._reader.read(items)[:, None]
-        said = self._reader.checked
-        how = "as one by one" if said.in_batches else "one by one: batches differ"
-        self.facts["batches"] = f"{how} (largest difference {said.difference:.1g} nats per token)"
+        self.facts["batches"] = self._reader.checked.said
         return values
 
     def encode(self, texts: Sequence[str]) -> dict[str, Ids]:
         """Return the ids of texts, by text."""
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, self.prompter.encode(distinct), strict=True))
+
+
+def _first(*found: int | None) -> int | None:
+    return next((one for one in found if one is not None), None)
 
 
 def plan(ordered: Sequence[Item], images: int, captions: int) -> list[list[int]]:

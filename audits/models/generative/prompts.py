@@ -35,7 +35,8 @@ class Prompter:
     Args:
         processor: What transformers loads for the model.
         template: Whether a chat template is used where the processor has one.
-        stand_in: Id that starts a text where the tokenizer puts nothing in front and there is no prompt.
+        stand_in: Id that starts a text where the tokenizer puts nothing in front and there is no prompt: the model's
+            start mark if it has one, else its end-of-text.
         start: Id that replaces the tokenizer's own start mark (BLIP's decoder has another one), or None.
         keeps_end: Whether the prompt keeps the mark that the tokenizer puts behind (it is read by an encoder).
         name: What the model is called in messages.
@@ -100,7 +101,7 @@ class Prompter:
         Raises:
             InputError: If the image leaves no trace, or the processor gives an input that is not understood.
         """
-        given = dict(self.processor(images=[image], text=[rendered], return_tensors="pt"))
+        given = self._processed(image, rendered)
         ids = given.pop("input_ids")
         given.pop("attention_mask", None)
         row = [int(one) for one in ids[0]]
@@ -109,13 +110,30 @@ class Prompter:
             kinds = given.pop(name, None)
             if kinds is None:
                 continue
-            if [int(one) for one in kinds[0]] == [int(one == self.image_id) for one in row]:
-                marked.append(name)
-            elif kinds.any():
+            if not kinds.any():
+                continue
+            if [int(one) for one in kinds[0]] != [int(one == self.image_id) for one in row]:
                 raise self._refused(f"the processor gives {name} that do not mark the image's places")
+            marked.append(name)
         if not given:
             raise self._refused("the processor gives nothing for an image")
         return Shown(self._checked(tuple(row)), given, tuple(marked))
+
+    def _processed(self, image: Image.Image, rendered: str) -> dict[str, Any]:
+        """Return what the model's processor makes of an image and a prompt.
+
+        Raises:
+            InputError: If it refuses the image (Qwen2-VL does so where one side is 200 times the other).
+        """
+        try:
+            return dict(self.processor(images=[image], text=[rendered], return_tensors="pt"))
+        except ValueError as error:
+            raise InputError(
+                "the model's processor refuses an image",
+                where=f"model {self.name}",
+                got=f"{image.width} x {image.height} pixels: {' '.join(str(error).split())[:200]}",
+                step="leave the instance out, or use a model that takes such images",
+            ) from error
 
     def again(self, shown: Shown, first: str, rendered: str) -> Ids | None:
         """Return the ids of another prompt beside an image that was shown, or None if they cannot be told from it.
