@@ -173,7 +173,7 @@ def test_batches_and_order_change_nothing(name, score, small_captioner, tmp_path
         assert np.allclose(values[0], other, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["git", "blip", "qwen2_vl"])
+@pytest.mark.parametrize("name", NAMES)
 def test_in_bfloat16_scores_stay_near(name, small_captioner, tmp_path):
     exact, *_ = generative(str(small_captioner(name)), device="cpu")
     rough, *_ = generative(str(small_captioner(name)), device="cpu", dtype="bfloat16")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from audits.models import weights
 from audits.models.generative import loading
 from audits.models.generative.items import Ids, Item
-from audits.models.generative.prompts import Prompter
+from audits.models.generative.prompts import Prompter, marks_of
 from audits.models.generative.reading import Reader
 from baselines.language.model import choose_device, choose_dtype, context_length
 from baselines.schema import Task, Work
@@ -73,16 +73,9 @@ class Core:
         self._dtype, self._device = choose_dtype(settings.dtype), choose_device(settings.device)
         self._found = loading.found(weights.find(settings.model, revision=settings.revision))
         config, processor = loading.configuration(self._found), loading.processor(self._found)
-        text = config.get_text_config()
         self.name = self._found.name
-        self.prompter = Prompter(
-            processor,
-            template=settings.template,
-            stand_in=_first(processor.tokenizer.bos_token_id, processor.tokenizer.eos_token_id),
-            start=text.bos_token_id if config.model_type == "blip" else None,
-            keeps_end=bool(getattr(text, "is_encoder_decoder", False)),
-            name=self.name,
-        )
+        marks = marks_of(config, processor.tokenizer)
+        self.prompter = Prompter(processor, marks, template=settings.template, name=self.name)
         self._context = context_length(self._found.folder)
         self.facts: dict[str, str | int] = {}
 
@@ -152,10 +145,6 @@ class Core:
         """Return the ids of texts, by text."""
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, self.prompter.encode(distinct), strict=True))
-
-
-def _first(*found: int | None) -> int | None:
-    return next((one for one in found if one is not None), None)
 
 
 def plan(ordered: Sequence[Item], images: int, captions: int) -> list[list[int]]:
