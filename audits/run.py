@@ -25,6 +25,7 @@ from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
 from audits.places import with_root
+from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
 from audits.status import Exit
 from audits.upstream.collect import upstream
@@ -132,6 +133,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("upstream"):
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
+        curves = less_prior(measured, inputs.roster, values, signatures)
     with clock.step("findings"):
         noticed = dataset_findings(captions.findings(), measured, inputs.roster, values, signatures)
     record["contestants"] = {
@@ -142,7 +144,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     notes = [note for one in measured for note in one.findings]
-    rows = [*concluded.rows, *theirs.rows, *noticed.rows]
+    rows = [*concluded.rows, *theirs.rows, *curves, *noticed.rows]
     folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 
