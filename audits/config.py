@@ -18,13 +18,13 @@ from benchmarks.errors import InputError
 
 CONF = Path(str(conf.__file__)).parent
 GROUPS = ("benchmark", "baseline", "model", "probe")
-# A name or a path: taken for a path only where one of that name exists.
 # What a verb takes as a bare word.
 _BARE = {
     "name": "give one: `audits show NAME`; `audits list` says what there is",
     "dir": "give one: `audits report DIR`",
 }
-_NAME_OR_PATH = ("baseline.*.model", "model.*.model")
+# A name or a path: taken for a path only where one of that name exists.
+_NAME_OR_PATH = ("baseline.*.model", "model.*.model", "model.*.arch")
 # Changing these changes where results go or how they look, never a number.
 _NOT_IDENTITY = ("out", "paths", "engine")
 
