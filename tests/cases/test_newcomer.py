@@ -1,6 +1,7 @@
 """What somebody new gets wrong: an empty variable, a folder called 2024, a column named oddly, an archive cut off."""
 
 import io
+import sys
 import tarfile
 
 import pytest
@@ -123,13 +124,21 @@ def test_a_missing_image_is_named_and_so_is_where_it_was_looked_for(tmp_path):
     assert found.got == "instances gone; the first images: gone.png"
 
 
-def test_a_verb_without_its_word_says_how_to_give_it(capsys):
-    assert cli.main(["show"]) == 3
+@pytest.fixture
+def command(monkeypatch):
+    """Return the command line, in this process; what it leaves in the environment is taken back."""
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+    monkeypatch.setattr(sys, "argv", ["audits"])
+    return cli.main
+
+
+def test_a_verb_without_its_word_says_how_to_give_it(capsys, command):
+    assert command(["show"]) == 3
     assert "`audits show NAME`; `audits list`" in capsys.readouterr().err
 
 
-def test_an_option_of_another_benchmark_names_those_of_this_one(capsys):
-    assert cli.main(["run", "benchmark=table", "benchmark.fetch=true"]) == 3
+def test_an_option_of_another_benchmark_names_those_of_this_one(capsys, command):
+    assert command(["run", "benchmark=table", "benchmark.fetch=true"]) == 3
     told = capsys.readouterr().err
     expected = next(line for line in told.splitlines() if "expected:" in line)
     assert "benchmark.path" in expected
