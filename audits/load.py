@@ -36,7 +36,8 @@ class Contestant(NamedTuple):
     @property
     def needs_images(self) -> bool:
         """Return whether it opens images in this run; what somebody else recorded has already seen them."""
-        return "image" in self.scorer.sees and not isinstance(self.scorer, Recorded)
+        opens = "image" in self.scorer.sees or bool(getattr(self.scorer, "needs_images", False))
+        return opens and not isinstance(self.scorer, Recorded)
 
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
@@ -54,7 +55,7 @@ def benchmark(values: Mapping[str, Any]) -> Benchmark:
     if values["benchmark"].get("fetch") is True and options.get("root") is None:
         folder = Path(values["paths"]["cache"]) / "releases" / str(values["benchmark"]["name"])
         options["root"] = str(download.release(sources.card(options["card"]), folder))
-    built: Benchmark = _build(options, "benchmark")
+    built: Benchmark = _build(options, "benchmark", str(values["benchmark"].get("name", "")))
     return built
 
 
@@ -131,7 +132,7 @@ def recordings(values: Mapping[str, Any]) -> list[Recorded]:
     return [one for one in built if isinstance(one, Recorded)]
 
 
-def _build(options: Mapping[str, Any], where: str) -> Any:
+def _build(options: Mapping[str, Any], where: str, name: str = "") -> Any:
     """Call what `_target_` names with the other options, taken as they are.
 
     Hydra's own `instantiate` would read `${` in a value, already resolved, a second time: a path may hold it.
@@ -161,7 +162,7 @@ def _build(options: Mapping[str, Any], where: str) -> Any:
             where=where,
             got=f"{type(error).__name__}: {error}",
             expected=", ".join(known),
-            step=f"see `audits show {where.rpartition('.')[2]}`",
+            step=f"see `audits show {name or where.rpartition('.')[2]}`",
         ) from error
 
 
@@ -190,8 +191,13 @@ def _several(built: Any) -> list[Any]:
 
 
 def _kind(group: Kind, scorer: Scorer | CrossFitted | Recorded) -> Kind:
-    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline."""
-    return "trained" if isinstance(scorer, CrossFitted) else group
+    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline.
+
+    A model's blind twin is built with the model, and is a baseline nevertheless.
+    """
+    if isinstance(scorer, CrossFitted):
+        return "trained"
+    return "blind" if getattr(scorer, "blind", False) else group
 
 
 def _scorer(built: Any, where: str) -> Scorer | CrossFitted | Recorded:

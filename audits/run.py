@@ -25,6 +25,7 @@ from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
 from audits.places import with_root
+from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
 from audits.status import Exit
 from audits.upstream.collect import upstream
@@ -68,7 +69,8 @@ class Inputs(NamedTuple):
 
 def job(cfg: DictConfig) -> Exit:
     """Audit one benchmark and show the run."""
-    return rerender.show(audit(cfg))
+    full = rerender.is_full(plain(cfg))
+    return rerender.show(audit(cfg), full=full)
 
 
 def audit(cfg: DictConfig) -> Run:
@@ -88,9 +90,10 @@ def audit(cfg: DictConfig) -> Run:
 
 
 def _configured(cfg: DictConfig) -> dict[str, Any]:
-    """Return the configuration of one run: which experiment it belongs to, if any, is no part of it."""
+    """Return the configuration of one run: which experiment it belongs to, and what is printed, are no part of it."""
     values = plain(cfg)
     values.pop("experiment", None)
+    values.pop("terminal", None)
     return with_root(values)
 
 
@@ -130,6 +133,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("upstream"):
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
+        curves = less_prior(measured, inputs.roster, values, signatures)
     with clock.step("findings"):
         noticed = dataset_findings(captions.findings(), measured, inputs.roster, values, signatures)
     record["contestants"] = {
@@ -140,7 +144,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     notes = [note for one in measured for note in one.findings]
-    rows = [*concluded.rows, *theirs.rows, *noticed.rows]
+    rows = [*concluded.rows, *theirs.rows, *curves, *noticed.rows]
     folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 
