@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audits import crossfit
+from audits.crew import ALONE, Crew
 from audits.dataset import Dataset, Roster
 from audits.jobs import FOREIGN
 from audits.load import Contestant
@@ -24,7 +25,7 @@ Way = Callable[[Contestant, Dataset, Roster, Engine, Mapping[str, Any]], Measure
 
 
 def measure(
-    panel: Sequence[Contestant], dataset: Dataset, roster: Roster, values: Mapping[str, Any]
+    panel: Sequence[Contestant], dataset: Dataset, roster: Roster, values: Mapping[str, Any], crew: Crew = ALONE
 ) -> Iterator[Measured]:
     """Yield what each contestant measured, in the order of the panel.
 
@@ -33,10 +34,16 @@ def measure(
         dataset: The instances.
         roster: What statistics need of them.
         values: The configuration of the run.
+        crew: Which of several processes this is. Those that do not lead take part in what the engine shares out, and
+            leave everything else (trained baselines, recordings, endpoints) to the leader.
     """
     cache = Path(values["paths"]["cache"]) / "scores.sqlite"
     for one in panel:
-        with Engine(cache, ConsoleProgress()) as engine, _named(one):
+        shared = isinstance(one.scorer, Scorer)
+        if not (crew.leads or shared):
+            continue
+        progress, share = ConsoleProgress() if crew.leads else None, crew if shared else ALONE
+        with Engine(cache, progress, share) as engine, _named(one):
             yield _way(one)(one, dataset, roster, engine, values)
 
 

@@ -21,7 +21,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from audits import jobs, rerender, run
+from audits import crew, jobs, rerender, run
 from audits.config import CONF, options, output_folder, plain
 from audits.overrides import quote
 from audits.places import place
@@ -48,6 +48,14 @@ def job(cfg: DictConfig) -> Exit:
     """Audit the benchmarks of an experiment, or the one benchmark where none is selected."""
     if not cfg.get("experiment"):
         return run.job(cfg)
+    if crew.several():
+        raise InputError(
+            "an experiment runs in one process",
+            where="experiment",
+            got="several processes, started together",
+            expected="one benchmark where several processes share the work",
+            step="start audits run benchmark=NAME for each benchmark",
+        )
     values = plain(cfg)
     plan, shared = _plan(values["experiment"]), _shared()
     command = shlex.join(["audits", "run", *(str(word) for word in HydraConfig.get().overrides.task)])
