@@ -297,6 +297,7 @@ def test_chunks_of_a_run_draw_from_the_whole_benchmark(git, tmp_path):
     ("options", "said"),
     [
         ({"score": "likelihod"}, "unknown score"),
+        ({"model": None}, "no model is named"),
         ({"conditions": ["no_images"]}, "unknown conditions"),
         ({"conditions": ["no_image", "no_image"]}, "twice"),
         ({"conditions": "no_image"}, "a list"),
@@ -313,7 +314,7 @@ def test_chunks_of_a_run_draw_from_the_whole_benchmark(git, tmp_path):
 )
 def test_an_option_that_is_wrong_is_refused(git, options, said):
     with pytest.raises(InputError, match=said):
-        generative(git, **{"device": "cpu", **options})
+        generative(**{"model": git, "device": "cpu", **options})
 
 
 def test_what_is_no_model_of_this_kind_is_refused(tiny_llama, tmp_path):
@@ -346,7 +347,7 @@ def test_every_yaml_builds_a_model_with_its_twins_and_tells_what_it_is(leaf, sma
     assert [one.kind for one in built] == ["model", "blind", "blind", "blind"]
     assert [one.needs_images for one in built] == [True, False, False, True]
     if leaf == "generative":
-        assert source == "???"
+        assert source is None
         return
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(NotAvailableError):
