@@ -21,7 +21,7 @@ GROUPS = ("benchmark", "baseline", "model", "probe")
 # A name or a path: taken for a path only where one of that name exists.
 _NAME_OR_PATH = ("baseline.*.model", "model.*.model")
 # Changing these changes where results go or how they look, never a number.
-_NOT_IDENTITY = ("out", "paths", "engine")
+_NOT_IDENTITY = ("out", "paths", "engine", "dry_run")
 
 
 def options(group: str) -> list[str]:

@@ -90,6 +90,8 @@ class Decoded:
         had_alpha: Whether the file had an alpha channel or a transparent colour.
         notes: Sentences about anything unusual (broken EXIF block, several frames).
         format: Name of the file's format as Pillow gives it, one of `FORMATS`.
+        mode: The file's pixel mode as Pillow gives it (`RGB`, `P`, `I;16`).
+        turned: Whether the EXIF block had it rotated or mirrored.
     """
 
     image: Image.Image
@@ -97,6 +99,8 @@ class Decoded:
     had_alpha: bool
     notes: tuple[str, ...] = ()
     format: str = ""
+    mode: str = ""
+    turned: bool = False
 
 
 def exists(ref: ImageRef) -> bool:
@@ -170,12 +174,14 @@ def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
         opened.seek(0)
         notes.append(f"first of {frames} frames")
     opened.load()
+    mode = opened.mode
     turn, note = _rotation(opened)
     rgb, had_alpha = _to_rgb(opened)
     rgb = rgb if turn is None else rgb.transpose(turn)
     rgb.info = {}
     size = rgb.size
-    return Decoded(_crop(rgb, ref), size, had_alpha, (*notes, *note), str(opened.format))
+    found = (*notes, *note)
+    return Decoded(_crop(rgb, ref), size, had_alpha, found, str(opened.format), mode, turn is not None)
 
 
 def _rotation(image: Image.Image) -> tuple[Image.Transpose | None, list[str]]:
