@@ -59,6 +59,7 @@ class Reaction:
     is_cut: bool = False
     until: threading.Event | None = None
     drips: float = 0.0
+    is_reply: bool = False
 
 
 def say(text: str | None, finish: str = "stop", **message: Any) -> Reaction:
@@ -72,7 +73,7 @@ def say(text: str | None, finish: str = "stop", **message: Any) -> Reaction:
         "choices": [{"index": 0, "finish_reason": finish, "message": content}],
         "usage": {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25},
     }
-    return Reaction(json.dumps(reply).encode())
+    return Reaction(json.dumps(reply).encode(), is_reply=True)
 
 
 def refuse(status: int, message: str = "no", headers: dict[str, str] | None = None, **error: Any) -> Reaction:
@@ -99,12 +100,13 @@ def picking(right: Callable[[str], bool]) -> Behaviour:
 
 
 class Server:
-    """Requests in the order in which they came, and digests of those that were answered in full."""
+    """Requests as they came (`seen`), digests of those answered in full, and of those that came again after that."""
 
     def __init__(self, behave: Behaviour) -> None:
         self.behave = behave
         self.seen: list[Seen] = []
         self.answered: list[str] = []
+        self.twice: list[str] = []
         self.peak = 0
         self._inside = 0
         self._lock = threading.Lock()
@@ -132,6 +134,7 @@ class Server:
         digest = hashlib.sha256(data).hexdigest()
         with self._lock:
             times = 1 + sum(one.digest == digest for one in self.seen)
+            self.twice += [digest] * (digest in self.answered)
             headers = {name.lower(): value for name, value in handler.headers.items()}
             seen = Seen(len(self.seen), times, json.loads(data), headers, digest)
             self.seen.append(seen)
@@ -147,7 +150,7 @@ class Server:
                 reaction.until.wait(60)
             time.sleep(reaction.after)
             self.send(handler, reaction)
-            if reaction.status == 200 and not reaction.is_cut:
+            if reaction.is_reply and not reaction.is_cut:
                 self.answered.append(seen.digest)
         except (BrokenPipeError, ConnectionResetError):
             handler.close_connection = True  # whoever asked has gone
@@ -171,11 +174,6 @@ class Server:
                 time.sleep(reaction.drips)
         else:
             handler.wfile.write(reaction.body)
-
-    @property
-    def twice(self) -> list[str]:
-        """Digests of requests that came again after they had been answered in full."""
-        return sorted({digest for digest in self.answered if sum(one.digest == digest for one in self.seen) > 1})
 
 
 @contextmanager

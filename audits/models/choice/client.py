@@ -136,7 +136,7 @@ class Endpoint:
         Raises:
             TroubleError: If it stands for no reply.
         """
-        status, said = error.status_code, self.clean(f"status {error.status_code}: {error.message}")
+        status, said = error.status_code, self.clean(f"status {error.status_code}: {_told(error)}")
         names = {str(name).lower() for name in (error.code, error.type, _inner(error.body)) if name}
         if names & set(FILTERED):
             return Reply("", "content_filter", said)
@@ -152,6 +152,12 @@ class Endpoint:
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, REMOVED) if self._key else text
+
+
+def _told(error: openai.APIStatusError) -> str:
+    """Return what the server said, without the words that the client puts around it."""
+    told = error.body.get("message") if isinstance(error.body, Mapping) else None
+    return told if isinstance(told, str) else error.message
 
 
 def _inner(body: object) -> str:
