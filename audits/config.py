@@ -67,7 +67,10 @@ def plain(cfg: DictConfig) -> dict[str, Any]:
 def _absolute(node: Any, base: Path, key: str = "") -> Any:
     """Return a copy of the configuration in which path values are absolute."""
     if isinstance(node, Mapping):
-        return {name: _absolute(value, base, f"{key}.{name}" if key else str(name)) for name, value in node.items()}
+        # An endpoint's model is a name there, whatever is called so here.
+        kept = {"model": node["model"]} if "base_url" in node and "model" in node else {}
+        own = {name: _absolute(value, base, f"{key}.{name}" if key else str(name)) for name, value in node.items()}
+        return {**own, **kept}
     if isinstance(node, list):
         return [_absolute(value, base, key) for value in node]
     if not isinstance(node, str) or not node:

@@ -286,6 +286,42 @@ def test_killed_again_and_again_it_ends_with_every_answer_once(cli, table, tmp_p
     assert len(answers.drop_duplicates(["instance", "scorer", "order"])) == 48
 
 
+def test_an_interrupted_run_says_how_to_go_on_and_does(cli, table, tmp_path):  # noqa: F811
+    gate = threading.Event()
+
+    def behave(seen):
+        return yes(seen) if seen.number < 6 or gate.wait(60) else yes(seen)
+
+    with serving(behave) as server:
+        words = ("run", *table, *asking(server), "out=run")
+        search = {"PYTHONPATH": os.pathsep.join([str(TOP), str(tmp_path)]), "PYTHONSAFEPATH": "1"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "audits", *words], cwd=tmp_path, env=os.environ | environment(tmp_path) | search,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+        )  # fmt: skip
+        while kept(tmp_path) < 6 or len(server.seen) < 7:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        gate.set()
+        assert process.returncode == 130, said
+        assert "goes on where this one stopped" in said
+        assert "Traceback" not in said
+        done = cli(*words)
+        assert done.returncode == 0, done.stderr
+        assert not server.twice
+
+
+def test_a_folder_that_is_called_like_the_model_does_not_rename_it(cli, table, tmp_path):  # noqa: F811
+    with serving(yes) as server:
+        for _ in range(2):  # the second time the folder is there
+            done = cli("run", *table, *asking(server, "model.choice.conditions=[no_image]"), "out=tiny")
+            assert done.returncode == 0, done.stderr
+        assert {seen.body["model"] for seen in server.seen} == {"tiny"}
+        assert len(server.seen) == 24
+
+
 @pytest.mark.parametrize("name", ["choice", "choice_openai", "choice_gemini", "choice_anthropic", "choice_vllm"])
 def test_presets_are_listed_and_shown(cli, name):  # noqa: F811
     done = cli("show", name)
