@@ -63,7 +63,7 @@ def show(what: Announcement) -> None:
     """Print an announcement on standard output."""
     console = console_for(sys.stdout)
     shapes = ", ".join(f"{count(number)} of {shape}" for shape, number in what.shapes.items())
-    _say(console, "Dry run: nothing was computed, sent or written.")
+    _say(console, "Dry run: no contestant was run, nothing was sent, no run folder was written.")
     _say(console, f"{what.benchmark}: {count(what.n)} instances ({shapes}).")
     console.print(_contestants(what.lines, console))
     for text in what.absent:
@@ -133,7 +133,10 @@ def _table(console: Console, heads: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for number, head in enumerate(heads):
         right = number > 0 and heads[0] == "asked"
-        table.add_column(_cell(head, console), justify="right" if right else "left", overflow="fold")
+        # A name stands whole, the other columns give way.
+        table.add_column(
+            _cell(head, console), justify="right" if right else "left", overflow="fold", no_wrap=number == 0
+        )
     return table
 
 

@@ -6,6 +6,7 @@ is shown first, and it is the same in all four, so whoever always picks the firs
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Literal, NamedTuple
@@ -13,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from audits.models.answers import Pick
-from audits.models.decided import UNSCORED, Decided, Relation, Row, answered, flip, mean, outcome, reason, row_of
+from audits.models.decided import UNSCORED, Decided, Relation, Row, answered, flip, mean, outcome, row_of
 from audits.statistics.chance import PROMPTED_2X2
 from audits.statistics.outcomes import Outcome, is_pairing
 
@@ -141,12 +142,14 @@ class _Squares:
         return outcome(metric, credit.tolist(), [nan] * self.size, [False] * self.size)
 
     def reasons(self) -> dict[int, str]:
-        """Return why instances lack a value: what became of each question that has no answer."""
+        """Return why instances lack a value: how many of their answers are none, by what became of them."""
         found = {}
         for place, asked in self.picks.items():
-            told = {name: reason(by_order, ORDERS) for name, by_order in asked.items()}
-            if said := "; ".join(f"{name}: {why}" for name, why in told.items() if why):
-                found[place] = said
+            counts = Counter(one.state for by_order in asked.values() for one in by_order.values())
+            open_ = {state: count for state, count in counts.items() if state != "answered"}
+            if open_:
+                told = ", ".join(f"{state}: {open_[state]}" for state in sorted(open_))
+                found[place] = f"{told} of {counts.total()} answers"
         return found
 
     def rows(self, strict: Sequence[Strict]) -> list[Row]:

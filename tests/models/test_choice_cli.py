@@ -60,7 +60,7 @@ def test_a_dry_run_announces_everything_and_does_nothing(cli, table, tmp_path): 
     said = " ".join(done.stdout.split())
     # 12 pairs, two orders, with and without image.
     for told in (
-        "nothing was computed, sent or written",
+        "nothing was sent, no run folder was written",
         "12 instances (12 of 1x2)",
         "choice:tiny 24 24 0 24 24 about",
         "choice:tiny:no_image 24 24 0 24 0 about",
