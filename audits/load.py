@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audits.models.schema import Chooser, Recorded
-from baselines.schema import BOTH, CrossFitted, Scorer
+from baselines.schema import CrossFitted, Scorer
 from baselines.text_form import forms, in_form
 from benchmarks import download, sources
 from benchmarks.errors import InputError, NotAvailableError, near
@@ -37,7 +37,8 @@ class Contestant(NamedTuple):
     @property
     def needs_images(self) -> bool:
         """Return whether it opens images in this run; what somebody else recorded has already seen them."""
-        return "image" in self.scorer.sees and not isinstance(self.scorer, Recorded)
+        opens = "image" in self.scorer.sees or bool(getattr(self.scorer, "needs_images", False))
+        return opens and not isinstance(self.scorer, Recorded)
 
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
@@ -194,13 +195,13 @@ def _several(built: Any) -> list[Any]:
 
 
 def _kind(group: Kind, scorer: AnyContestant) -> Kind:
-    """Return the kind of a contestant.
+    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline.
 
-    What is trained on the benchmark's own folds is no zero-shot baseline, and a model that is denied one side is one.
+    A model's blind twin is built with the model, and is a baseline nevertheless.
     """
     if isinstance(scorer, CrossFitted):
         return "trained"
-    return "blind" if group == "model" and scorer.sees != BOTH else group
+    return "blind" if getattr(scorer, "blind", False) else group
 
 
 def _scorer(built: Any, where: str) -> AnyContestant:

@@ -27,6 +27,7 @@ from audits.load import Contestant
 from audits.measured import Measured
 from audits.models.schema import Plan
 from audits.places import with_root
+from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
 from audits.status import Exit
 from audits.upstream.collect import upstream
@@ -73,7 +74,8 @@ def job(cfg: DictConfig) -> Exit:
     if cfg.get("dry_run") is True:
         announced.show(_announced(cfg))
         return Exit.DONE
-    return rerender.show(audit(cfg))
+    full = rerender.is_full(plain(cfg))
+    return rerender.show(audit(cfg), full=full)
 
 
 def _announced(cfg: DictConfig) -> announced.Announcement:
@@ -126,9 +128,10 @@ def audit(cfg: DictConfig) -> Run:
 
 
 def _configured(cfg: DictConfig) -> dict[str, Any]:
-    """Return the configuration of one run: which experiment it belongs to, if any, is no part of it."""
+    """Return the configuration of one run: which experiment it belongs to, and what is printed, are no part of it."""
     values = plain(cfg)
     values.pop("experiment", None)
+    values.pop("terminal", None)
     return with_root(values)
 
 
@@ -172,6 +175,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("upstream"):
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
+        curves = less_prior(measured, inputs.roster, values, signatures)
     with clock.step("findings"):
         noticed = dataset_findings(captions.findings(), measured, inputs.roster, values, signatures)
     record["contestants"] = {
@@ -182,7 +186,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     notes = [note for one in measured for note in one.findings]
-    rows = [*concluded.rows, *theirs.rows, *noticed.rows]
+    rows = [*concluded.rows, *theirs.rows, *curves, *noticed.rows]
     folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 

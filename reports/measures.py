@@ -70,6 +70,10 @@ MEASURES = {
         for metric, title in _BOUNDED.items()
         for end in ("wrong", "right")
     },
+    **{
+        f"{metric}_distinct": Measure(f"{title} without captions read as the same", role="other")
+        for metric, title in {**_BOUNDED, "caption_preference": "caption preference"}.items()
+    },
     "lik_diff": Measure("Lik-Diff (nats)", "", role="other"),
     "sensitivity": Measure("sensitivity (d)", "", role="other"),
     "subset_std": Measure("std of the subsets", "points", role="other"),
@@ -84,6 +88,10 @@ MEASURES = {
     "easy_hard_gap": Measure("gap right - wrong", "points", role="pair"),
     "easy_hard_gap_base": Measure("gap at the base image", "points", role="pair"),
     "easy_hard_gap_foil": Measure("gap at the foil image", "points", role="pair"),
+    **{
+        f"{metric}_less_prior": Measure(title, role="pair")
+        for metric, title in {**_BOUNDED, "i2t_base": "I2T at the base image"}.items()
+    },
     # Upstream's own, under its names. One side alone gives both members of a pair of photos the same answer.
     "pair_accuracy": Measure("pair accuracy", fixed=0.0, role="other"),
     "set_accuracy": Measure("set accuracy", fixed=0.0, role="other"),

@@ -113,7 +113,7 @@ class Chooser(Protocol):
 
     The runner asks every question in both orders of its options (all rotations where there are more than two). A
     chooser that sees only text is asked no `t2i` question: without the images nothing is left to choose between.
-    It may have `facts: Mapping[str, str | int]` as a scorer may.
+    It may have `facts: Mapping[str, str | int]` as a scorer may, and `blind: bool`: a blind twin, listed as a baseline.
     """
 
     name: str

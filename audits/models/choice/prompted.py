@@ -38,6 +38,7 @@ class Prompted:
         self._writer = Writer(options, pictures, is_blind=is_blind)
         self.name = f"{options.title}:no_image" if is_blind else options.title
         self.sees: frozenset[Side] = TEXT if is_blind else BOTH
+        self.blind = is_blind  # a twin stands among the baselines
         self.facts: dict[str, str | int] = {}
 
     @property
