@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
+import re
 import struct
 import warnings
 import zlib
@@ -40,6 +41,8 @@ ROTATIONS = {
     8: Image.Transpose.ROTATE_90,
 }
 GREY16 = ("I", "I;16", "I;16L", "I;16B", "I;16N")
+# Pillow names the buffer that it read from, by its address.
+_BUFFER = re.compile(r" <_io\.BytesIO object[^>]*>")
 # What Pillow's decoders raise for broken files, depending on the format and on where it breaks.
 FAULTS = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, OverflowError, struct.error, zlib.error)
 
@@ -158,7 +161,7 @@ def decode(ref: ImageRef) -> Decoded:
             raise InputError(
                 "an image file is broken, too large or no image",
                 where=_name(ref),
-                got=f"{len(data)} bytes; {type(error).__name__}: {str(error)[:120]}",
+                got=f"{len(data)} bytes; {type(error).__name__}: {_BUFFER.sub('', str(error))[:120]}",
                 expected=f"a complete file of one of {', '.join(FORMATS)} with at most {MAX_PIXELS} pixels",
                 step="fetch the file again",
             ) from error
