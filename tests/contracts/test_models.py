@@ -97,7 +97,9 @@ def test_without_a_hub_it_loads_what_is_here_or_says_what_is_missing(name, tmp_p
     values = composed(name, tmp_path)
     found = loaded(values)
     if isinstance(found, load.Panel):
-        assert all(one.kind == "model" for one in found.contestants)
+        first, *twins = found.contestants
+        assert first.kind == "model"
+        assert all(twin.kind == "blind" and twin.scorer.name.startswith(first.scorer.name) for twin in twins)
         return
     assert all((found.what, found.where, found.step)), "one message: what, where, and which option or file would do"
     if isinstance(found, NotAvailableError):
