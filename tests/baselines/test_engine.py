@@ -1,6 +1,8 @@
 """The engine: what it plans, what it computes once, what it says, what it refuses."""
 
 import math
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -204,8 +206,8 @@ def test_rows_asked_for_in_float32_are_kept_and_returned_so(engine):
     # float32(2/3) and float32(1/3), from the cache as at first.
     assert fresh[:, 0].tolist() == [np.float32(2 / 3), np.float32(1 / 3)] == again[::-1, 0].tolist()
     assert engine.counts["rows"].hits == 2
-    sizes = engine.cache._db.execute("SELECT DISTINCT length(value) FROM scores").fetchall()
-    assert sizes == [(2 * 4,)]
+    with closing(sqlite3.connect(engine.cache.path)) as stored:
+        assert stored.execute("SELECT DISTINCT length(value) FROM scores").fetchall() == [(2 * 4,)]
 
 
 def test_the_same_signature_in_another_dtype_is_another_task(engine):
