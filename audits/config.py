@@ -26,7 +26,7 @@ _BARE = {
 # A name or a path: taken for a path only where one of that name exists.
 _NAME_OR_PATH = ("baseline.*.model", "model.*.model", "model.*.arch")
 # Changing these changes where results go or how they look, never a number.
-_NOT_IDENTITY = ("out", "paths", "engine")
+_NOT_IDENTITY = ("out", "paths", "engine", "dry_run")
 
 
 def options(group: str) -> list[str]:
@@ -72,7 +72,10 @@ def plain(cfg: DictConfig) -> dict[str, Any]:
 def _absolute(node: Any, base: Path, key: str = "") -> Any:
     """Return a copy of the configuration in which path values are absolute."""
     if isinstance(node, Mapping):
-        return {name: _absolute(value, base, f"{key}.{name}" if key else str(name)) for name, value in node.items()}
+        # An endpoint's model is a name there, whatever is called so here.
+        kept = {"model": node["model"]} if "base_url" in node and "model" in node else {}
+        own = {name: _absolute(value, base, f"{key}.{name}" if key else str(name)) for name, value in node.items()}
+        return {**own, **kept}
     if isinstance(node, list):
         return [_absolute(value, base, key) for value in node]
     if not isinstance(node, str) or not node:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from audits import crossfit
+from audits.choosing import chosen
 from audits.dataset import Dataset, Roster
 from audits.jobs import FOREIGN
 from audits.load import Contestant
 from audits.measured import Measured, from_cells, from_recalled
-from audits.models.schema import Recorded
+from audits.models.schema import Chooser, Recorded
 from audits.scoring import score
 from baselines.engine import Engine
 from baselines.schema import CrossFitted, Scorer, Surveys
@@ -44,6 +45,8 @@ def _way(contestant: Contestant) -> Way:
     """Return how a contestant of this kind is asked."""
     if isinstance(contestant.scorer, Recorded):
         return _recorded
+    if isinstance(contestant.scorer, Chooser):
+        return _prompted
     return crossfit.measure if isinstance(contestant.scorer, CrossFitted) else _scored
 
 
@@ -72,6 +75,19 @@ def _recorded(
     seconds = time.perf_counter() - started
     tolerance = values["statistics"]["tie_tolerance"]
     return from_recalled(contestant, recalled, roster, tolerance=tolerance, seconds=seconds)
+
+
+def _prompted(
+    contestant: Contestant, dataset: Dataset, roster: Roster, engine: Engine, values: Mapping[str, Any]
+) -> Measured:
+    """Ask a model that picks; its answers are kept by itself, so the engine has nothing to do."""
+    scorer = contestant.scorer
+    if not isinstance(scorer, Chooser):
+        raise TypeError(f"{scorer.name} is no chooser")
+    started = time.perf_counter()
+    recalled = chosen(scorer, dataset, ConsoleProgress(), seed=values["seed"])
+    seconds = time.perf_counter() - started
+    return from_recalled(contestant, recalled, roster, tolerance=0.0, seconds=seconds)
 
 
 @contextmanager

@@ -49,6 +49,13 @@ def job(cfg: DictConfig) -> Exit:
     if not cfg.get("experiment"):
         return run.job(cfg)
     values = plain(cfg)
+    if values.get("dry_run") is True:
+        raise InputError(
+            "an experiment cannot be announced as a whole",
+            where="dry_run",
+            got=f"dry_run=true with experiment={cfg.experiment.get('name')}",
+            step="announce its benchmarks one by one: audits run benchmark=NAME dry_run=true",
+        )
     plan, shared = _plan(values["experiment"]), _shared()
     command = shlex.join(["audits", "run", *(str(word) for word in HydraConfig.get().overrides.task)])
     with ExperimentFolder(output_folder(), plan.name, list(plan.members)) as folder:

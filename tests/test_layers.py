@@ -1,6 +1,7 @@
 """The one direction of imports, read from the source: benchmarks <- baselines <- audits, reports <- audits."""
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,10 @@ def test_no_cycle() -> None:
 
 
 def test_every_folder_of_source_is_packaged() -> None:
-    text = (TOP / "pyproject.toml").read_text(encoding="utf-8")
-    for package in {module_name(path.parent / "__init__.py") for path in FILES}:
-        assert f'"{package}"' in text, f"{package} is missing from [tool.setuptools] packages"
+    found = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"][
+        "find"
+    ]
+    assert set(found["include"]) == {f"{folder}*" for folder in MAY_IMPORT}
+    assert found["namespaces"] is False  # a folder counts by its __init__.py
+    for folder in {path.parent for path in FILES}:
+        assert (folder / "__init__.py").is_file(), f"{folder.relative_to(TOP)} has no __init__.py"
