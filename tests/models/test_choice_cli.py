@@ -324,12 +324,14 @@ def test_a_folder_that_is_called_like_the_model_does_not_rename_it(cli, table, t
         assert len(server.seen) == 24
 
 
-@pytest.mark.parametrize("name", ["choice", "choice_openai", "choice_gemini", "choice_anthropic", "choice_vllm"])
-def test_presets_are_listed_and_shown(cli, name):  # noqa: F811
-    done = cli("show", name)
+def test_presets_are_listed_and_shown(cli):  # noqa: F811
+    listed = cli("list", "model").stdout
+    for name in ("choice", "choice_openai", "choice_gemini", "choice_anthropic", "choice_vllm", "choice_local"):
+        assert name in listed
+    done = cli("show", "choice_openai")
     assert done.returncode == 0, done.stderr
-    assert f"model.{name}.max_calls" in done.stdout
-    assert name in cli("list", "model").stdout
+    assert "model.choice_openai.max_calls = 4000" in done.stdout
+    assert "model.choice_openai.key_env = OPENAI_API_KEY" in done.stdout
 
 
 def test_the_model_has_to_be_named(cli, table):  # noqa: F811
