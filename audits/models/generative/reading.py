@@ -16,8 +16,9 @@ from audits.models.generative.prompts import Prompter
 from baselines.engine.memory import is_memory_error
 from benchmarks.errors import InputError
 
-# Largest difference, per scored id and in nats, between a batch and one row at a time: rounding, and no more.
-TOLERANCES = {torch.float32: 1e-3, torch.bfloat16: 0.15, torch.float16: 0.03}
+# Largest difference, per scored id and in nats, between a batch and one row at a time: rounding, and no more. A logit
+# near 20 is known to 1/8 in bfloat16 and to 1/64 in float16; a few such steps apart is no fault of a batch.
+TOLERANCES = {torch.float32: 1e-3, torch.bfloat16: 0.5, torch.float16: 0.0625}
 PROBES = ((48, 32), (32, 64), (48, 32))  # width and height in pixels; two of one size make a batch of two
 # What an architecture raises that takes other inputs, or keeps what it has read in another way.
 MISFITS = (TypeError, ValueError, AttributeError, LookupError, NotImplementedError, RuntimeError)
