@@ -25,6 +25,8 @@ FILTERED: Final = ("content_filter", "content_policy_violation", "responsibleaip
 NO_KEY: Final = "none-needed"
 """Sent where no key is configured: the client would take the user's OpenAI key from the environment instead."""
 SHOWN: Final = 300
+SHORTEST: Final = 6
+"""Letters of a key that is worth hiding, as in `reports.scrub`."""
 
 
 class TroubleError(Exception):
@@ -126,7 +128,7 @@ class Endpoint:
             reply = read(data)
         except NoReplyError as error:
             raise TroubleError("passing", self.clean(str(error))) from None
-        return replace(reply, text=self._without_key(reply.text), refusal=self._without_key(reply.refusal))
+        return replace(reply, **{name: self._without_key(getattr(reply, name)) for name in _SAID})
 
     async def _sent(self, body: Mapping[str, Any]) -> bytes:
         """Send a request and return the body of the response."""
@@ -159,7 +161,8 @@ class Endpoint:
         return scrub_text(self._without_key(" ".join(text.split())))[:SHOWN]
 
     def _without_key(self, text: str) -> str:
-        return text.replace(self._key, REMOVED) if self._key else text
+        # A key of few letters ("x" for a server that wants any) is no secret, and would be found in every answer.
+        return text.replace(self._key, REMOVED) if self._key and len(self._key) >= SHORTEST else text
 
 
 def _told(error: openai.APIStatusError) -> str:
@@ -174,6 +177,8 @@ def _inner(body: object) -> str:
     return str(inner.get("code") or "") if isinstance(inner, Mapping) else ""
 
 
+_SAID: Final = ("text", "finish", "refusal", "model")
+"""What of a reply is the endpoint's own words: any of them may repeat the key."""
 _AMBIENT: Final[Mapping[str, object]] = {
     "OpenAI-Organization": openai.Omit(),
     "OpenAI-Project": openai.Omit(),

@@ -11,6 +11,8 @@ from audits.models.answers import State, letter
 
 # As providers name them; the compatible interfaces of some pass on the reason of their own one.
 CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
+MOST_TOKENS: Final = 10**9
+"""Of one reply: what is above is no count, and would spoil every sum."""
 REFUSED: Final = ("content_filter", "safety", "refusal", "recitation", "prohibited_content", "blocklist", "spii")
 
 
@@ -56,7 +58,7 @@ def read(data: bytes) -> Reply:
     """
     try:
         parsed = json.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, ValueError) as error:
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:  # the last: lists in lists in lists, without end
         raise NoReplyError(f"the body is no JSON: {data[:80]!r}") from error
     choices = parsed.get("choices") if isinstance(parsed, Mapping) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -81,16 +83,17 @@ def _content(content: Any) -> str:
     """Return what was said: a text, or a list of parts of which some are text."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
+        return "".join(_word(part) for part in parts)
+    return _word(content)
 
 
 def _word(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    """Return a text that can be written; half of a character, which JSON can hold, is spelt out."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def _count(value: Any) -> int:
-    return value if type(value) is int and value >= 0 else -1
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else -1
 
 
 def judged(reply: Reply, options: int) -> tuple[State, int | None]:
