@@ -162,7 +162,7 @@ def load_whole(loader: Any, found: Found, *, dtype: torch.dtype, device: torch.d
         device: Where it is to run.
 
     Raises:
-        InputError: If a weight is missing or has another shape.
+        InputError: If a weight is missing, has another shape or is no number.
     """
     transformers.utils.logging.disable_progress_bar()
     log.info("loading %s", found.name)
@@ -176,8 +176,27 @@ def load_whole(loader: Any, found: Found, *, dtype: torch.dtype, device: torch.d
             trust_remote_code=False,
         )
     _check_complete(info, found)
+    finite_weights(model, str(found.folder))
     model.to(device).eval()
     return model
+
+
+def finite_weights(model: torch.nn.Module, where: str) -> None:
+    """Make sure that every weight is a number.
+
+    Raises:
+        InputError: If one is not: the model would score nothing, or only what meets none of them.
+    """
+    weights = dict(model.named_parameters())
+    wrong = [name for name, value in weights.items() if not bool(torch.isfinite(value).all())]
+    if wrong:
+        raise InputError(
+            "the model has weights that are no numbers",
+            where=where,
+            got=f"NaN or infinity in {len(wrong)} of {len(weights)} weights, e.g. {wrong[0]}",
+            expected="finite weights",
+            step="get the weights again; where dtype is float16, their values may need float32 or bfloat16",
+        )
 
 
 def _check_complete(info: Mapping[str, Any], found: Found) -> None:

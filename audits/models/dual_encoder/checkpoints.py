@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ PREFIXES = ("module.", "_orig_mod.", "model.", "clip.", "net.")
 SPARE = ("attn_mask", "position_ids", "input_resolution", "context_length", "vocab_size", "num_batches_tracked")
 DISPENSABLE = ("logit_scale", "logit_bias", "num_batches_tracked", "position_ids", "attn_mask")
 SHOWN = 4
+_CODE = re.compile(r"(?:GLOBAL|Unsupported (?:class|operand)|instantiate class) (\S+)")
 
 
 class Matched(NamedTuple):
@@ -51,7 +53,7 @@ def read(path: Path) -> Mapping[str, Any]:
         raise InputError(
             "the checkpoint cannot be read as tensors",
             where=str(path),
-            got=f"{type(error).__name__}: {' '.join(str(error).split())[:200]}",
+            got=_why(error),
             expected="a safetensors file, or one that torch.load(..., weights_only=True) takes",
             step="convert it to safetensors where you trust it: code in a checkpoint is never run here",
         ) from error
@@ -60,6 +62,15 @@ def read(path: Path) -> Mapping[str, Any]:
             "the checkpoint holds no weights by name", where=str(path), got=type(loaded).__name__, expected="a mapping"
         )
     return loaded
+
+
+def _why(error: Exception) -> str:
+    """Say what a library made of a file, without its advice to run what is in it."""
+    said = " ".join(str(error).split())
+    found = _CODE.search(said)
+    if found is not None:
+        return f"{type(error).__name__}: it holds more than tensors and plain values: {found[1]}"
+    return f"{type(error).__name__}: {said.split(' In PyTorch 2.6', 1)[0][:200] or 'the file ends too early'}"
 
 
 def load(model: torch.nn.Module, path: Path, convert: Callable[[State], State], *, prefix: str | None) -> Matched:
@@ -112,15 +123,17 @@ def _compared(wanted: Mapping[str, torch.Tensor], state: State, path: Path, pref
     unexpected = [key for key in state if key not in wanted and not key.endswith(SPARE)]
     both = [key for key in wanted if key in state]
     shapes = [key for key in both if _shape(wanted[key]) != _shape(state[key])]
-    found = Matched(len(both) - len(shapes), len(missing), len(unexpected))
-    if not (missing or unexpected or shapes) and both:
+    # Whole numbers in place of weights are packed: without their scales they would load as other weights.
+    packed = [key for key in both if wanted[key].is_floating_point() and not state[key].is_floating_point()]
+    found = Matched(len(both) - len({*shapes, *packed}), len(missing), len(unexpected))
+    if not (missing or unexpected or shapes or packed) and both:
         return found
-    said = {"missing": missing, "unexpected": unexpected, "of another shape": shapes}
+    said = {"missing": missing, "unexpected": unexpected, "of another shape": shapes, "whole numbers": packed}
     named = [f"{name}: {', '.join(keys[:SHOWN])}" for name, keys in said.items() if keys]
     raise InputError(
         "the checkpoint does not fit the model: a part of it would stay random, or be left out",
         where=str(path),
-        got=f"{found}, {len(shapes)} of another shape ({'; '.join(named)})",
+        got=f"{found}, {len(shapes)} of another shape, {len(packed)} as whole numbers ({'; '.join(named)})",
         expected=f"all {len(wanted)} weights of the model and no others",
         step=_step(prefix),
     )

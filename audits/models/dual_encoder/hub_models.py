@@ -27,7 +27,7 @@ from audits.models.dual_encoder.schema import Text
 from audits.models.dual_encoder.scorer import DualEncoder
 from audits.models.weights import find
 from baselines.language.files import Located, transformers_errors
-from baselines.language.model import choose_device
+from baselines.language.model import choose_device, finite_weights
 from benchmarks.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -94,6 +94,7 @@ class HubModel:
         self.facts["weights"] = str(_complete(model, info, str(folder)))
         model.to(self.device)
         evaluation_mode(model, self.name)
+        finite_weights(model, self.name)
         return model
 
     def read(self, captions: Sequence[str]) -> list[Text]:

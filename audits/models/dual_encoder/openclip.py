@@ -29,7 +29,7 @@ from audits.models.dual_encoder.clip_tower import TextTower, plan
 from audits.models.dual_encoder.precision import dtype_of, tokens_for
 from audits.models.dual_encoder.schema import Text
 from audits.models.dual_encoder.scorer import DualEncoder
-from baselines.language.model import choose_device
+from baselines.language.model import choose_device, finite_weights
 from benchmarks.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -90,6 +90,7 @@ class OpenClip:
         _check_activation(model, source)
         model.to(device=self.device, dtype=self._dtype)
         evaluation_mode(model, self.name)
+        finite_weights(model, self.name)
         return model
 
     @cached_property
