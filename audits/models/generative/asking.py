@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
@@ -10,10 +11,11 @@ import numpy as np
 from audits.models.generative.core import Core
 from audits.models.generative.items import Ids
 from audits.models.generative.prompts import QUERY, TEXT
-from benchmarks.errors import InputError
+from benchmarks.errors import InputError, near
 
 QUESTION = "Does this figure show '{text}'? Please answer yes or no."
 ANSWER = "Yes"
+_FIELD = re.compile(r"\{\w*\}")
 
 
 class Text(NamedTuple):
@@ -64,6 +66,9 @@ class Likelihood:
         prompt: Text in front; `{query}` takes the instance's query, which otherwise follows it.
         end_token: Whether the end token is scored as well.
 
+    Raises:
+        InputError: If the prompt names another field.
+
     Source: composet, app. G.4 (norm is primary); visualgptscore, sec. 3.
     """
 
@@ -72,6 +77,7 @@ class Likelihood:
     is_prior = True
 
     def __init__(self, core: Core, *, prompt: str, end_token: bool) -> None:
+        _check_fields(prompt, QUERY, "prompt")
         self._prompt, self._end = prompt, core.end if end_token else None
         self._said = "not scored" if self._end is None else core.prompter.tokenizer.convert_ids_to_tokens(self._end)
 
@@ -115,7 +121,7 @@ class Vqa:
         answer: What is scored.
 
     Raises:
-        InputError: If the question has no place for the caption.
+        InputError: If the question has no place for the caption, or names another field.
 
     Source: vqascore, sec. 3.
     """
@@ -131,7 +137,9 @@ class Vqa:
                 where="question, answer",
                 got=f"{question!r}, {answer!r}",
                 expected=f"a question such as {QUESTION!r}, and an answer such as {ANSWER!r}",
+                step=f"write {TEXT} where the caption goes, and name the answer whose probability is the score",
             )
+        _check_fields(question, TEXT, "question")
         self._question, self._answer = question, answer
 
     def prompt(self, text: Text) -> str:
@@ -155,3 +163,11 @@ class Vqa:
     def signature(self) -> Mapping[str, str]:
         """Return question and answer."""
         return {"score": "probability of the answer", "question": repr(self._question), "answer": repr(self._answer)}
+
+
+def _check_fields(template: str, known: str, where: str) -> None:
+    """Refuse a name in braces that is not filled in: the model would read the braces, and scores would rest on them."""
+    wrong = [found for found in _FIELD.findall(template) if found != known]
+    if wrong:
+        step = near(wrong[0], [known]) or f"write {known}, or leave the braces out"
+        raise InputError("a field that is not filled in", where=where, got=wrong[0], expected=known, step=step)
