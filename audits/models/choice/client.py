@@ -92,6 +92,8 @@ class Endpoint:
             max_retries=0,  # the waiting is ours: theirs gives up on longer pauses
             timeout=options.timeout,
             default_headers=cast("Mapping[str, str]", ours),
+            # Images and captions go to the address that was named, and to no other that it points to.
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         )
 
     async def __aenter__(self) -> Endpoint:
@@ -128,7 +130,14 @@ class Endpoint:
             reply = read(data)
         except NoReplyError as error:
             raise TroubleError("passing", self.clean(str(error))) from None
-        return replace(reply, **{name: self._without_key(getattr(reply, name)) for name in _SAID})
+        # Any of the endpoint's own words may repeat the key.
+        return replace(
+            reply,
+            text=self._without_key(reply.text),
+            finish=self._without_key(reply.finish),
+            refusal=self._without_key(reply.refusal),
+            model=self._without_key(reply.model),
+        )
 
     async def _sent(self, body: Mapping[str, Any]) -> bytes:
         """Send a request and return the body of the response."""
@@ -154,6 +163,9 @@ class Endpoint:
             raise TroubleError("broke", said) from None
         if status in PASSING or status >= 500:
             raise TroubleError("passing", said, asked_for(error.response.headers, now)) from None
+        if 300 <= status < 400:
+            place = self.clean(error.response.headers.get("location", "no address"))
+            raise TroubleError("unwelcome", f"status {status}: sends on to {place}, which is not followed") from None
         raise TroubleError("unwelcome" if status in UNWELCOME else "lasting", said) from None
 
     def clean(self, text: str) -> str:
@@ -177,8 +189,6 @@ def _inner(body: object) -> str:
     return str(inner.get("code") or "") if isinstance(inner, Mapping) else ""
 
 
-_SAID: Final = ("text", "finish", "refusal", "model")
-"""What of a reply is the endpoint's own words: any of them may repeat the key."""
 _AMBIENT: Final[Mapping[str, object]] = {
     "OpenAI-Organization": openai.Omit(),
     "OpenAI-Project": openai.Omit(),
