@@ -257,13 +257,24 @@ def _limits(record: Record, claimed: list[Candidate], blind: list[Candidate]) ->
     return tuple(limits)
 
 
+def _without_whole(record: Record, index: Index, contestant: Contestant, pooled: Estimate) -> Line:
+    """Say of a model without its headline what is known of it: single decisions may be scored where no whole one is."""
+    metric = index.compared(contestant)
+    single = index.find(contestant.scorer, metric)
+    if single is None or not single.n:
+        return _silent([contestant], pooled, record)
+    total = plural(pooled.unscored or record["benchmark"]["n"], "instance")
+    told = f" could not score any of the {total} whole, so {measure(pooled.metric).title} is not known; "
+    return (name(contestant.scorer), *line(f"{told}{measure(metric).title} "), *_share(single), *line("."))
+
+
 def _model_points(record: Record, index: Index) -> tuple[Line, ...]:
     points = []
     for contestant in index.contestants:
         metric = index.headline(contestant)
         pooled = index.find(contestant.scorer, metric)
         if contestant.kind == "model" and pooled is not None and not pooled.n:
-            points.append(line("Model under audit ", *_silent([contestant], pooled, record)))
+            points.append(line("Model under audit ", *_without_whole(record, index, contestant, pooled)))
         elif contestant.kind == "model" and pooled is not None:
             title = measure(metric).title
             tied = f"; all {count(pooled.n)} are ties" if pooled.ties == pooled.n else ""

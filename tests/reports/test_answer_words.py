@@ -182,6 +182,19 @@ def test_a_baseline_that_scored_nothing_stands_beside_one_that_did(make):
     ]
 
 
+def test_a_model_without_one_whole_instance_is_said_with_what_is_known_of_its_single_decisions(make):
+    record = make.record(contestants={"tiny": make.contestant("model", unscored=40)})
+    record["benchmark"]["shapes"] = {"2x2": 40}
+    rows = [
+        unscored(make, "tiny", metric="group", chance=1 / 6),
+        make.estimate(scorer="tiny", metric="i2t_base", value=0.5, low=0.25, high=0.75, n=10, n_clusters=10),
+    ]
+    [told] = [point for point in points(record, rows) if "tiny" in point]
+    assert "nothing is known" not in told
+    assert "could not score any of the 40 instances whole, so Group is not known" in told
+    assert "50.0 % [25.0, 75.0] of 10" in told
+
+
 def test_text_cannot_tell_images_apart_where_there_is_one_caption(make):
     record = make.record(contestants={"length": make.contestant(columns=["words:fewer"])})
     record["benchmark"]["shapes"] = {"2x1": 90, "3x1": 10}
