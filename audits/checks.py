@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from audits.models.schema import Recorded
 from benchmarks.errors import InputError
-from benchmarks.schema import Benchmark
+from benchmarks.schema import Benchmark, Instance
 from reports.schema import Record
 
 
@@ -129,6 +131,36 @@ def refuse_changed_data(benchmark: Benchmark, record: Record) -> None:
         expected="the same files",
         step="name another folder with out=, or show the old run with `audits report DIR`",
     )
+
+
+def refuse_changed_images(instances: Iterable[Instance], record: Record, *, made_in: Path) -> None:
+    """Refuse to show a finished run again where an image file was written after it.
+
+    The record holds no digest of the images, and reading them all would take as long as the run did; when a file was
+    written is told without opening it.
+
+    Args:
+        instances: Of the benchmark, as they are read now.
+        record: Of the finished run.
+        made_in: Folder whose files are made from checked sources, at any time: when they were written says nothing.
+
+    Raises:
+        InputError: If a file that a contestant may have looked at was written later.
+    """
+    if not any("image" in facts["sees"] for facts in record["contestants"].values()):
+        return
+    finished = datetime.fromisoformat(record["finished"]).timestamp() + 1.0  # noted in whole seconds
+    files = {ref.path for one in instances for ref in one.images if ref.path is not None}
+    given = [path for path in files if path.exists() and not path.resolve().is_relative_to(made_in.resolve())]
+    changed = sorted(str(path) for path in given if path.stat().st_mtime > finished)
+    if changed:
+        raise InputError(
+            "image files have been written since this run was finished",
+            where=changed[0],
+            got=f"{len(changed)} of {len(files)} files are newer than {record['finished']}",
+            expected="the images that the run read",
+            step="name another folder with out=, or show the old run with `audits report DIR`",
+        )
 
 
 def refuse_changed_recordings(panel: Iterable[object], record: Record) -> None:

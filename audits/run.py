@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
+from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from hydra.core.hydra_config import HydraConfig
@@ -15,7 +17,7 @@ from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
 from audits.announcing import announcement
-from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
+from audits.checks import checked, refuse_changed_data, refuse_changed_images, refuse_changed_recordings
 from audits.choosing import plans, refuse_above_ceiling
 from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
@@ -116,7 +118,10 @@ def audit(cfg: DictConfig, crew: Crew = ALONE) -> Run:
         if folder.state == "finished":
             crew.told(work=False)
             record = read(folder.path).record
-            refuse_changed_data(load.benchmark(values), record)
+            benchmark = load.benchmark(values)
+            refuse_changed_data(benchmark, record)
+            read_then = islice(iter(benchmark), values["benchmark"]["limit"])
+            refuse_changed_images(read_then, record, made_in=Path(values["paths"]["cache"]))
             refuse_changed_recordings(load.recordings(values), record)
             endings.shown_again(folder.path, record["finished"])
         else:
