@@ -8,16 +8,25 @@ from benchmarks.errors import InputError, near
 AUTO = "auto"
 
 
-def positive(tokens: int) -> int:
-    """Return the token budget of a batch if it is one."""
-    if tokens < 1:
+def positive(number: object, name: str = "tokens_per_batch") -> int:
+    """Return the size of a batch if it is one.
+
+    Args:
+        number: As configured.
+        name: The option, for the message.
+
+    Raises:
+        InputError: If it is no whole number from 1 on.
+    """
+    if type(number) is not int or number < 1:
         raise InputError(
-            "the token budget of a batch must be positive",
-            where="tokens_per_batch",
-            got=str(tokens),
-            expected="1 or more",
+            "a batch holds at least one",
+            where=name,
+            got=repr(number),
+            expected="a whole number, 1 or more",
+            step=f"write {name}=NUMBER, or leave it out",
         )
-    return tokens
+    return number
 
 
 def start_token_id(tokenizer: HubTokenizer, wanted: str) -> int:

@@ -4,17 +4,22 @@ import json
 import os
 import pickle
 from copy import deepcopy
+from datetime import datetime
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from audits.checks import refuse_changed_images
 from audits.models.choice.reply import NoReplyError, read
 from audits.models.dual_encoder.openclip import from_open_clip
 from audits.models.generative import generative
+from audits.models.generative.core import Settings
 from baselines.engine import Engine
 from benchmarks.errors import InputError
-from benchmarks.schema import Candidates
+from benchmarks.images import ImageRef
+from benchmarks.schema import Candidates, Instance
 from tests.models.choice_cases import ask, model, picture, wide
 from tests.models.choice_server import Reaction, always_a, serving
 from tests.small_captioners import save_git
@@ -186,3 +191,57 @@ def test_a_field_that_nothing_fills_in_is_refused_and_not_read_by_the_model(tmp_
         generative(str(save_git(tmp_path / "git")), device="cpu", **options)
     assert told.value.got == got
     assert told.value.step
+
+
+# --- options of batches
+
+
+@pytest.mark.parametrize("number", [0, -1, "many", 1.5, True])
+def test_a_size_of_a_batch_is_refused_by_its_own_name(folder, number):
+    with pytest.raises(InputError) as told:
+        from_open_clip(str(folder), device="cpu", images_per_batch=number)
+    assert (told.value.where, told.value.got) == ("images_per_batch", repr(number))
+    with pytest.raises(InputError) as told:
+        Settings("nowhere", captions_at_once=number)
+    assert (told.value.where, told.value.got) == ("captions_at_once", repr(number))
+
+
+# --- an endpoint that sends on
+
+
+def test_an_endpoint_that_sends_on_is_not_followed(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOCAL_KEY", KEY)
+    with serving(always_a) as other:
+        elsewhere = {"location": f"{other.url}/chat/completions"}
+        with serving(lambda seen: Reaction(b"", 307, elsewhere)) as server:
+            with pytest.raises(InputError, match="refuses the first request") as told:
+                ask(model(server.url, tmp_path, key_env="LOCAL_KEY"), [wide(1)])
+            assert len(server.seen) == 1
+        # Neither pictures nor captions went to an address that nobody named.
+        assert other.seen == []
+    assert "307" in told.value.got
+    assert f"{other.url}/chat/completions" in told.value.got
+
+
+# --- images that change under a finished run
+
+
+def test_a_finished_run_is_not_shown_for_images_that_were_written_since(tmp_path):
+    path = tmp_path / "a.png"
+    path.write_bytes(picture(1).data)
+    read_then = [Instance("a", (ImageRef("a.png", path=path),), ("yes", "no"), np.array([[True, False]]))]
+    finished = "2026-01-01T00:00:00+00:00"
+    record = {"finished": finished, "contestants": {"clip": {"sees": ["image", "text"]}, "length": {"sees": ["text"]}}}
+    at = datetime.fromisoformat(finished).timestamp()
+    os.utime(path, (at - 5, at - 5))
+    refuse_changed_images(read_then, record, made_in=tmp_path / "cache")
+    os.utime(path, (at + 5, at + 5))
+    with pytest.raises(InputError, match="written since") as told:
+        refuse_changed_images(read_then, record, made_in=tmp_path / "cache")
+    assert told.value.where == str(path)
+    # Nobody looked at it; it is made anew from what was checked; it is gone and changed nothing.
+    blind = {**record, "contestants": {"length": {"sees": ["text"]}}}
+    refuse_changed_images(read_then, blind, made_in=tmp_path / "cache")
+    refuse_changed_images(read_then, record, made_in=tmp_path)
+    path.unlink()
+    refuse_changed_images(read_then, record, made_in=tmp_path / "cache")

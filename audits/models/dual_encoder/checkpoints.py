@@ -69,7 +69,7 @@ def _why(error: Exception) -> str:
     said = " ".join(str(error).split())
     found = _CODE.search(said)
     if found is not None:
-        return f"{type(error).__name__}: it holds more than tensors and plain values: {found[1]}"
+        return f"{type(error).__name__}: it holds more than tensors and plain values: {found[0]}"
     return f"{type(error).__name__}: {said.split(' In PyTorch 2.6', 1)[0][:200] or 'the file ends too early'}"
 
 

@@ -73,7 +73,7 @@ class DualEncoder:
     ) -> None:
         self.encoder = encoder
         self.name = name or encoder.name
-        self._images, self._tokens = positive(images_per_batch), positive(tokens_per_batch)
+        self._images, self._tokens = positive(images_per_batch, "images_per_batch"), positive(tokens_per_batch)
         self.facts: dict[str, str | int] = {}
 
     @property

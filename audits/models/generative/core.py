@@ -15,6 +15,7 @@ from audits.models.generative.items import Ids, Item
 from audits.models.generative.prompts import Prompter, marks_of
 from audits.models.generative.reading import Reader
 from baselines.language.model import choose_device, choose_dtype, context_length
+from baselines.language.options import positive
 from baselines.schema import Task, Work
 from benchmarks.errors import InputError, near
 
@@ -52,9 +53,7 @@ class Settings:
             expected, step = ", ".join(DTYPES), near(self.dtype, DTYPES)
             raise InputError("unknown dtype", where="dtype", got=self.dtype, expected=expected, step=step)
         for name in ("captions_at_once", "images_at_once"):
-            if getattr(self, name) < 1:
-                got = str(getattr(self, name))
-                raise InputError("a batch holds at least one", where=name, got=got, expected="1 or more")
+            positive(getattr(self, name), name)
 
 
 class Core:
