@@ -14,6 +14,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
+from audits.breakdown.collect import breakdown
 from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
 from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
@@ -130,6 +131,8 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("upstream"):
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
+    with clock.step("breakdown"):
+        parts = breakdown(inputs.dataset, measured, inputs.roster, values, signatures)
     with clock.step("findings"):
         noticed = dataset_findings(captions.findings(), measured, inputs.roster, values, signatures)
     record["contestants"] = {
@@ -140,7 +143,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     notes = [note for one in measured for note in one.findings]
-    rows = [*concluded.rows, *theirs.rows, *noticed.rows]
+    rows = [*concluded.rows, *theirs.rows, *parts, *noticed.rows]
     folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 
