@@ -19,7 +19,7 @@ from benchmarks.errors import InputError
 CONF = Path(str(conf.__file__)).parent
 GROUPS = ("benchmark", "baseline", "model", "probe")
 # A name or a path: taken for a path only where one of that name exists.
-_NAME_OR_PATH = ("baseline.*.model", "model.*.model")
+_NAME_OR_PATH = ("baseline.*.model", "model.*.model", "model.*.arch")
 # Changing these changes where results go or how they look, never a number.
 _NOT_IDENTITY = ("out", "paths", "engine")
 

@@ -16,7 +16,7 @@ PATH_KEYS = (
     *(f"experiment.benchmarks.*.{option}" for option in ("root", "path", "path.*", "images", "images.*")),
     *(f"experiment.benchmarks.*.{option}" for option in ("flickr", "index")),
     *("model.*.runs.*", "model.*.runs.*.path", "model.*.runs.*.path.*", "model.*.own.path", "model.*.own.path.*"),
-    *("model.*.runs.*.ab", "model.*.runs.*.ba"),
+    *("model.*.runs.*.ab", "model.*.runs.*.ba", "model.*.checkpoint"),
 )
 # Options of the benchmarks of an experiment stand below it by name.
 MEMBERS = "experiment.benchmarks"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.schema import Candidates, Instance
 
 Side = Literal["text", "image"]
+Stored = Literal["float64", "float32"]
 ItemT = TypeVar("ItemT")
 TEXT: frozenset[Side] = frozenset({"text"})
 IMAGE: frozenset[Side] = frozenset({"image"})
@@ -50,11 +51,14 @@ class Task(Generic[ItemT]):
         cost: Size of an item (tokens, pixels); batches hold items of similar size, the largest first.
         budget: Largest padded cost of one batch (longest item x number of items).
         width: Numbers per item, F.
-        compute: Measure items: float64 [n, F], row by row in the order given. May raise MemoryError or torch's
+        compute: Measure items: numbers [n, F], row by row in the order given. May raise MemoryError or torch's
             out-of-memory error; the engine then halves the batch and asks for the same items again.
         unit: What `cost` counts, for the progress line (`tokens`, `pixels`).
         plan: Another way to form batches than by size: takes the distinct items, the most costly first (ties by key),
             and returns batches of positions in that list; every position exactly once, the same for the same items.
+        stored: The dtype that values are kept and returned in: float32 halves the cache of long rows (embeddings).
+        ahead: Told the items of a batch before the one in front of it is computed, so that files can be read
+            meanwhile; each batch with something to compute is announced once.
     """
 
     label: str
@@ -63,16 +67,18 @@ class Task(Generic[ItemT]):
     cost: Callable[[ItemT], int]
     budget: int
     width: int
-    compute: Callable[[Sequence[ItemT]], NDArray[np.float64]]
+    compute: Callable[[Sequence[ItemT]], NDArray[Any]]
     unit: str = "items"
     plan: Callable[[Sequence[ItemT]], Sequence[Sequence[int]]] | None = None
+    stored: Stored = "float64"
+    ahead: Callable[[Sequence[ItemT]], None] | None = None
 
 
 class Work(Protocol):
     """What the runner lends to a scorer: measured items, each distinct one computed once, cached and resumable."""
 
-    def measure(self, items: Sequence[ItemT], task: Task[ItemT]) -> NDArray[np.float64]:
-        """Return float64 [n, F], row i belonging to items[i]."""
+    def measure(self, items: Sequence[ItemT], task: Task[ItemT]) -> NDArray[Any]:
+        """Return numbers [n, F] in the dtype that the task names (float64), row i belonging to items[i]."""
 
 
 @runtime_checkable

@@ -12,17 +12,20 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from baselines.engine.folder import on_network
+from baselines.schema import Stored
 from benchmarks.errors import InputError
 
 SCHEMA = 1
 APPLICATION_ID = 0x424C4E44  # "BLND": keeps us from writing into somebody else's database
 BUSY_SECONDS = 60.0
 CHUNK = 500  # placeholders per query; SQLite guarantees 999
+ON_DISK: Mapping[Stored, str] = {"float64": "<f8", "float32": "<f4"}
 TABLE = (
     "CREATE TABLE IF NOT EXISTS scores "
     "(task BLOB NOT NULL, item BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY (task, item)) WITHOUT ROWID"
@@ -30,7 +33,7 @@ TABLE = (
 
 
 class ScoreCache:
-    """Keep rows of float64 by (task, item). Use it as a context manager or call `close`.
+    """Keep rows of numbers by (task, item). Use it as a context manager or call `close`.
 
     Args:
         path: The cache file; it and its folder are created if need be.
@@ -64,37 +67,41 @@ class ScoreCache:
         """Close the file; nothing is pending, every commit is already on disk."""
         self._db.close()
 
-    def read(self, task: bytes, items: Sequence[bytes], width: int) -> dict[bytes, NDArray[np.float64]]:
+    def read(
+        self, task: bytes, items: Sequence[bytes], width: int, stored: Stored = "float64"
+    ) -> dict[bytes, NDArray[Any]]:
         """Return the rows that are known, by item digest.
 
         Args:
             task: Digest of the task, see `task_digest`.
             items: Digests of the items.
             width: Numbers per row.
+            stored: Their dtype.
         """
-        found: dict[bytes, NDArray[np.float64]] = {}
+        found: dict[bytes, NDArray[Any]] = {}
         with self._translated():
             for start in range(0, len(items), CHUNK):
                 part = items[start : start + CHUNK]
                 marks = ",".join("?" * len(part))
                 query = f"SELECT item, value FROM scores WHERE task = ? AND item IN ({marks})"
-                found.update(
-                    {item: np.frombuffer(blob, "<f8") for item, blob in self._db.execute(query, (task, *part))}
-                )
-        if any(row.shape != (width,) for row in found.values()):
-            raise self._damaged(f"a row that is not {width} float64 long")
+                for item, blob in self._db.execute(query, (task, *part)):
+                    if len(blob) != width * np.dtype(stored).itemsize:
+                        raise self._damaged(f"a row that is not {width} {stored} long")
+                    found[item] = np.frombuffer(blob, ON_DISK[stored])
         return found
 
-    def write(self, task: bytes, rows: Mapping[bytes, NDArray[np.float64]]) -> dict[bytes, NDArray[np.float64]]:
+    def write(
+        self, task: bytes, rows: Mapping[bytes, NDArray[Any]], stored: Stored = "float64"
+    ) -> dict[bytes, NDArray[Any]]:
         """Commit rows in one transaction and return what the cache now says.
 
         A row that another process committed first wins, so that both report the same values.
         """
         width = len(next(iter(rows.values())))
-        values = [(task, item, np.asarray(row, "<f8").tobytes()) for item, row in rows.items()]
+        values = [(task, item, np.asarray(row, ON_DISK[stored]).tobytes()) for item, row in rows.items()]
         with self._translated(), self._transaction():
             self._db.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?)", values)
-        return self.read(task, list(rows), width)
+        return self.read(task, list(rows), width, stored)
 
     def _prepare(self) -> None:
         """Set the journal, check whose file this is, make the table."""
@@ -192,9 +199,10 @@ class ScoreCache:
         )
 
 
-def task_digest(signature: str, width: int) -> bytes:
-    """Return the digest that names a task's values: its signature and the numbers per row."""
-    return sha256(f"{width}\n{signature}".encode()).digest()
+def task_digest(signature: str, width: int, stored: Stored = "float64") -> bytes:
+    """Return the digest that names a task's values: its signature, the numbers per row and their dtype."""
+    kind = "" if stored == "float64" else f" {stored}"
+    return sha256(f"{width}{kind}\n{signature}".encode()).digest()
 
 
 def item_digest(key: str) -> bytes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,15 @@ from baselines.schema import Progress, Task
 
 log = logging.getLogger(__name__)
 ItemT = TypeVar("ItemT")
-Rows = dict[str, NDArray[np.float64]]
+Rows = dict[str, NDArray[Any]]
+
+
+class _Found(NamedTuple, Generic[ItemT]):
+    """Hold a batch as the cache knows it: digest by key, rows by digest, and the items that are missing by key."""
+
+    digests: dict[str, bytes]
+    known: dict[bytes, NDArray[Any]]
+    missing: dict[str, ItemT]
 
 
 @dataclass(slots=True)
@@ -79,8 +87,8 @@ class Engine:
         """Close the cache."""
         self.cache.close()
 
-    def measure(self, items: Sequence[ItemT], task: Task[ItemT]) -> NDArray[np.float64]:
-        """Return float64 [n, F], row i belonging to items[i].
+    def measure(self, items: Sequence[ItemT], task: Task[ItemT]) -> NDArray[Any]:
+        """Return [n, F] in the dtype of the task, row i belonging to items[i].
 
         Raises:
             InputError: If memory does not suffice for a single item, or the cache cannot be used.
@@ -92,7 +100,7 @@ class Engine:
         counts.items += len(items)
         counts.distinct += len(distinct)
         if not items:
-            return np.empty((0, task.width))
+            return np.empty((0, task.width), dtype=task.stored)
         rows = self._measure_distinct(distinct, task, counts)
         log.info("%s: %s", task.label, counts)
         return np.stack([rows[key] for key in keys])
@@ -106,26 +114,41 @@ class Engine:
         check_partition(batches, len(order))
         rows: Rows = {}
         with self._line(task, sum(costs.values())):
-            for batch in batches:
-                chosen = [order[position] for position in batch]
-                rows.update(self._batch({key: distinct[key] for key in chosen}, task, counts))
-                self._advance(sum(costs[key] for key in chosen))
+            for found in self._looked_up(
+                ({order[position]: ordered[position] for position in one} for one in batches), task
+            ):
+                rows.update(self._batch(found, task, counts))
+                self._advance(sum(costs[key] for key in found.digests))
         return rows
 
-    def _batch(self, batch: dict[str, ItemT], task: Task[ItemT], counts: Counts) -> Rows:
-        """Look a batch up, compute what is missing in it, commit that as one."""
-        name = task_digest(task.signature, task.width)
-        digests = {key: item_digest(key) for key in batch}
-        known = self.cache.read(name, list(digests.values()), task.width)
-        missing = [key for key in batch if digests[key] not in known]
-        counts.hits += len(batch) - len(missing)
+    def _looked_up(self, batches: Iterable[dict[str, ItemT]], task: Task[ItemT]) -> Iterator[_Found[ItemT]]:
+        """Yield each batch as the cache knows it, one batch late: the next one is announced before it is computed."""
+        name = task_digest(task.signature, task.width, task.stored)
+        waiting: _Found[ItemT] | None = None
+        for batch in batches:
+            digests = {key: item_digest(key) for key in batch}
+            known = self.cache.read(name, list(digests.values()), task.width, task.stored)
+            missing = {key: item for key, item in batch.items() if digests[key] not in known}
+            if missing and task.ahead is not None:
+                task.ahead(list(missing.values()))
+            if waiting is not None:
+                yield waiting
+            waiting = _Found(digests, known, missing)
+        if waiting is not None:
+            yield waiting
+
+    def _batch(self, batch: _Found[ItemT], task: Task[ItemT], counts: Counts) -> Rows:
+        """Compute what is missing in a batch, commit that as one."""
+        name = task_digest(task.signature, task.width, task.stored)
+        digests, known, missing = batch
+        counts.hits += len(digests) - len(missing)
         if missing:
             reducer = self._reducers.setdefault(name, Reducer())
             before = reducer.reductions
-            values = reducer.compute([batch[key] for key in missing], task)
+            values = reducer.compute(list(missing.values()), task)
             counts.reductions += reducer.reductions - before
             fresh = {digests[key]: row for key, row in zip(missing, values, strict=True)}
-            known.update(self.cache.write(name, fresh))
+            known.update(self.cache.write(name, fresh, task.stored))
             counts.computed += len(missing)
             counts.batches += 1
         return {key: known[digest] for key, digest in digests.items()}

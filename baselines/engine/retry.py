@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +28,18 @@ class Reducer:
         self.reductions = 0
         self._ceiling: int | None = None
 
-    def compute(self, items: Sequence[ItemT], task: Task[ItemT]) -> NDArray[np.float64]:
-        """Return float64 [n, F] for the items in the order given.
+    def compute(self, items: Sequence[ItemT], task: Task[ItemT]) -> NDArray[Any]:
+        """Return [n, F] in the task's dtype for the items in the order given.
 
         Raises:
             InputError: If memory does not suffice for a single item.
             ValueError: If `task.compute` returns another shape.
         """
-        parts: list[NDArray[np.float64]] = []
+        parts: list[NDArray[Any]] = []
         start = 0
         while start < len(items):
             part = items[start : start + self._fitting(items[start:], task)]
-            values, failure = _attempt(part, task.compute)
+            values, failure = _attempt(part, task)
             if values is None:
                 self._reduce(part, task, failure)
                 continue
@@ -77,15 +77,13 @@ def _longest(items: Sequence[ItemT], task: Task[ItemT]) -> int:
     return max(1, *(task.cost(item) for item in items))
 
 
-def _attempt(
-    part: Sequence[ItemT], compute: Callable[[Sequence[ItemT]], NDArray[np.float64]]
-) -> tuple[NDArray[np.float64] | None, str]:
+def _attempt(part: Sequence[ItemT], task: Task[ItemT]) -> tuple[NDArray[Any] | None, str]:
     """Return the values, or None and what was said when memory ran out.
 
     The exception ends here, and with it the traceback that would keep the failed batch in memory.
     """
     try:
-        return np.asarray(compute(part), dtype=np.float64), ""
+        return np.asarray(task.compute(part), dtype=task.stored), ""
     except (MemoryError, RuntimeError) as error:
         if not is_memory_error(error):
             raise

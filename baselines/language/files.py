@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -49,13 +49,14 @@ class Located(NamedTuple):
     revision: str
 
 
-def locate(source: str, *, revision: str = "", weights: bool) -> Located:
+def locate(source: str, *, revision: str = "", weights: bool, names: Sequence[str] = WEIGHTS) -> Located:
     """Return the folder that holds a model or a tokenizer.
 
     Args:
         source: Local folder or hub id.
         revision: Pinned commit of a hub id; empty takes what is on this machine, else the newest.
         weights: Whether the weights are needed, or only the tokenizer.
+        names: Patterns of the files that hold the weights; the later ones are fetched only where the first is missing.
 
     Raises:
         InputError: If it is neither a folder with such files nor a hub id; `NotAvailableError` if the hub id cannot
@@ -72,11 +73,12 @@ def locate(source: str, *, revision: str = "", weights: bool) -> Located:
             expected="a folder with config.json, tokenizer and weights, or a hub id (owner/name)",
             step="correct the path",
         )
-    found = _on_this_machine(source, revision, weights=weights) or _download(source, revision, weights=weights)
+    wanted = names if weights else ("tokenizer*", "vocab*", "*.model")
+    found = _on_this_machine(source, revision, wanted) or _download(source, revision, names if weights else ())
     return Located(found, source.rpartition("/")[2], source, found.name)
 
 
-def _on_this_machine(source: str, revision: str, *, weights: bool) -> Path | None:
+def _on_this_machine(source: str, revision: str, wanted: Sequence[str]) -> Path | None:
     """Return the complete snapshot in the local hub cache, if there is one."""
     try:
         folder = Path(snapshot_download(source, revision=revision or None, local_files_only=True))
@@ -84,22 +86,22 @@ def _on_this_machine(source: str, revision: str, *, weights: bool) -> Path | Non
         return None
     except HFValidationError as error:
         raise _unavailable(source, revision, error) from error
-    wanted = WEIGHTS if weights else ("tokenizer*", "vocab*", "*.model")
     return folder if any(any(folder.glob(pattern)) for pattern in wanted) else None
 
 
-def _download(source: str, revision: str, *, weights: bool) -> Path:
-    """Fetch the snapshot from the hub: safetensors where there are some, never code."""
+def _download(source: str, revision: str, names: Sequence[str]) -> Path:
+    """Fetch the snapshot from the hub: the weights that come first (safetensors) where there are some, never code."""
     if silence := hub.silence():
         raise _unavailable(source, revision, NotFetchedError(f"the hub cannot be reached: {silence}"))
     log.info("fetching %s %s from the hub", source, revision or "(newest)")
     hub.hush()
-    patterns = [*TOKENIZER_FILES, "*.safetensors"] if weights else TOKENIZER_FILES
+    first, *others = names or ("",)
+    patterns = [*TOKENIZER_FILES, first] if names else TOKENIZER_FILES
     fetch = partial(snapshot_download, source, revision=revision or None, etag_timeout=ETAG_SECONDS)
     try:
         folder = Path(fetch(allow_patterns=patterns))
-        if weights and not any(folder.glob("*.safetensors")):
-            folder = Path(fetch(allow_patterns=["*.bin", "*.bin.index.json"]))
+        if others and not any(folder.glob(first)):
+            folder = Path(fetch(allow_patterns=others))
     except (HfHubHTTPError, LocalEntryNotFoundError, HFValidationError, httpx.HTTPError, OSError) as error:
         raise _unavailable(source, revision, error) from error
     return folder

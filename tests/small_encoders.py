@@ -1,0 +1,90 @@
+"""Small dual encoders with random weights, of real architectures and in the layouts in which real ones are saved."""
+
+import json
+from copy import deepcopy
+from pathlib import Path
+
+import torch
+
+TEXT = {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2}
+VIT = {
+    "embed_dim": 24,
+    "vision_cfg": {"image_size": 32, "layers": 2, "width": 64, "head_width": 32, "patch_size": 16},
+    "text_cfg": TEXT,
+}
+QUICK = {**deepcopy(VIT), "quick_gelu": True}
+RESNET = {
+    "embed_dim": 24,
+    "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8, "head_width": 16},
+    "text_cfg": TEXT,
+}
+# SigLIP's text side: attends both ways, pools the last position of rows of fixed length, bias in the projection.
+SIGLIP_TEXT = {
+    **{"context_length": 64, "vocab_size": 300, "width": 32, "heads": 2, "layers": 2, "no_causal_mask": True},
+    **{
+        "proj_bias": True,
+        "pool_type": "last",
+        "norm_kwargs": {"eps": 1e-6},
+        "tokenizer_kwargs": {"clean": "canonicalize"},
+    },
+    **{"hf_tokenizer_name": "a-folder-of-its-own"},
+}
+SIGLIP = {
+    "embed_dim": 24,
+    "init_logit_bias": -10,
+    "custom_text": True,
+    "vision_cfg": VIT["vision_cfg"],
+    "text_cfg": SIGLIP_TEXT,
+}
+PREPROCESS = {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5], "interpolation": "bicubic", "resize_mode": "squash"}
+
+
+def spread(model: torch.nn.Module, seed: int) -> torch.nn.Module:
+    """Draw larger weights than the usual ones: embeddings of different inputs then lie well apart."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for value in model.parameters():
+            if value.ndim > 1:
+                value.copy_(torch.randn(value.shape, generator=generator) * (1.4 / value.shape[-1] ** 0.5))
+            else:
+                value.add_(torch.randn(value.shape, generator=generator) * 0.1)
+    return model.eval()
+
+
+def save_open_clip(folder: Path, config: dict, *, seed: int = 0, tokenizer=None, half: bool = False) -> torch.nn.Module:
+    """Save a model as open_clip's hub holds it, and return it."""
+    import open_clip
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"model_cfg": config, "preprocess_cfg": PREPROCESS})
+    (folder / "open_clip_config.json").write_text(text, encoding="utf-8")
+    if tokenizer is not None:
+        tokenizer(folder)
+    model = spread(open_clip.create_model(f"local-dir:{folder}", load_weights=False, pretrained_text=False), seed)
+    state = {key: value.half() if half else value for key, value in model.state_dict().items()}
+    save_file({key: value.contiguous() for key, value in state.items()}, folder / "open_clip_model.safetensors")
+    return model
+
+
+def save_t5_tokenizer(folder: Path) -> None:
+    """Save a tokenizer as SigLIP has it: an end mark (id 1), which is also the padding, and no start mark."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    words = [*"abc0123456789", "red", "blue", "very", "cup", "on", "the", "left", "of", "table", "dog", "cat", "and"]
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    alphabet = sorted(
+        {letter for word in words for letter in word}
+        | set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.,!?-▁")
+    )
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<unk>", "</s>"], initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator([" ".join(words)] * 3, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="</s>", pad_token="</s>", unk_token="<unk>", padding_side="right"
+    )
+    fast.save_pretrained(folder)
