@@ -16,7 +16,7 @@ from audits.measured import Measured, from_cells, from_recalled
 from audits.models.schema import Recorded
 from audits.scoring import score
 from baselines.engine import Engine
-from baselines.schema import CrossFitted, Scorer
+from baselines.schema import CrossFitted, Scorer, Surveys
 from reports.progress import ConsoleProgress
 
 OURS = ("audits", "baselines")
@@ -53,6 +53,8 @@ def _scored(
     scorer = contestant.scorer
     if not isinstance(scorer, Scorer):
         raise TypeError(f"{scorer.name} is no scorer")
+    if isinstance(scorer, Surveys):
+        scorer.survey(one.candidates() for one in dataset)
     cells = score(scorer, dataset, engine, seed=values["seed"], chunk=values["engine"]["chunk"])
     counts = tuple(engine.counts.values())
     return from_cells(contestant, cells, roster, tolerance=values["statistics"]["tie_tolerance"], counts=counts)

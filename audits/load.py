@@ -36,7 +36,8 @@ class Contestant(NamedTuple):
     @property
     def needs_images(self) -> bool:
         """Return whether it opens images in this run; what somebody else recorded has already seen them."""
-        return "image" in self.scorer.sees and not isinstance(self.scorer, Recorded)
+        opens = "image" in self.scorer.sees or bool(getattr(self.scorer, "needs_images", False))
+        return opens and not isinstance(self.scorer, Recorded)
 
     def full_name(self, column: str) -> str:
         """Return the name of one of its columns in every table."""
@@ -190,8 +191,13 @@ def _several(built: Any) -> list[Any]:
 
 
 def _kind(group: Kind, scorer: Scorer | CrossFitted | Recorded) -> Kind:
-    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline."""
-    return "trained" if isinstance(scorer, CrossFitted) else group
+    """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline.
+
+    A model's blind twin is built with the model, and is a baseline nevertheless.
+    """
+    if isinstance(scorer, CrossFitted):
+        return "trained"
+    return "blind" if getattr(scorer, "blind", False) else group
 
 
 def _scorer(built: Any, where: str) -> Scorer | CrossFitted | Recorded:

@@ -26,6 +26,7 @@ from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
 from audits.places import with_root
+from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
 from audits.status import Exit
 from audits.upstream.collect import upstream
@@ -131,6 +132,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     with clock.step("upstream"):
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
+        curves = less_prior(measured, inputs.roster, values, signatures)
     with clock.step("breakdown"):
         parts = breakdown(inputs.dataset, measured, inputs.roster, values, signatures)
     with clock.step("findings"):
@@ -143,7 +145,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     notes = [note for one in measured for note in one.findings]
-    rows = [*concluded.rows, *theirs.rows, *parts, *noticed.rows]
+    rows = [*concluded.rows, *theirs.rows, *curves, *parts, *noticed.rows]
     folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 

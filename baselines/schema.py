@@ -5,7 +5,7 @@ Higher is a better match, everywhere. NaN is "could not score" and always comes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -98,6 +98,10 @@ class Scorer(Protocol):
     And `tolerance: float`: scores that differ by no more are tied, where rounding alone could part equal ones.
     And `threshold: float`: a score above it says that image and caption match, for scores that are such judgements
     (a probability of matching, 0.5); some benchmarks count these beside the comparisons.
+    And `blind: bool`: it is a blind baseline although it is selected with a model (the model's twin that is denied the
+    image). And `needs_images: bool`: it opens image files although it sees none of the instance's own (another
+    instance's stands in). And `prior_of: str`: its log-likelihoods are an estimate of log P(text) that can be taken off
+    those of the contestant of that name.
     """
 
     name: str
@@ -110,6 +114,14 @@ class Scorer(Protocol):
 
     def score(self, batch: Sequence[Candidates], work: Work) -> list[Scored]:
         """Return one `Scored` per candidate, in order. Scores must not depend on the order of options or instances."""
+
+
+@runtime_checkable
+class Surveys(Protocol):
+    """A scorer that draws something from the benchmark as a whole (another instance's image)."""
+
+    def survey(self, every: Iterable[Candidates]) -> None:
+        """Look through all instances of a run; called before the first is scored. Their order must not matter."""
 
 
 class Fitted(Protocol):

@@ -11,6 +11,7 @@ from reports.schema import ContestantFacts, Estimate, Kind, Record
 POOLED, MACRO = "all", "macro"
 KINDS: tuple[Kind, ...] = ("model", "blind", "trained")
 SANITY = "constant"
+WEIGHT = "alpha="
 # Both directions of one cue: the second name of each pair is the first one turned round.
 OPPOSITE = {
     **{"more": "fewer", "fewer": "more", "longer": "shorter", "shorter": "longer", "larger": "smaller"},
@@ -43,6 +44,8 @@ class Index:
         tags: Values by tag name, in order.
         alpha: Of the family of tests that the run declares, or None where it declares none.
         pairs: What compares two contestants: primary estimates by scorer, other contestant, metric and subset.
+        weighted: What is made of two contestants' scores with a weight: primary estimates over all instances by scorer,
+            other contestant, metric and tag (`alpha=0.3`).
     """
 
     def __init__(self, record: Record, estimates: Sequence[Estimate]) -> None:
@@ -63,9 +66,12 @@ class Index:
             self._by_key.setdefault((item.scorer, item.metric, item.subset, item.tag), item)
         self.alpha = record["family"]["alpha"] if "family" in record else None
         self.pairs: dict[tuple[str, str, str, str], Estimate] = {}
+        self.weighted: dict[tuple[str, str, str, str], Estimate] = {}
         for item in sorted(estimates, key=lambda item: not item.primary):
             if item.against and not item.tag:
                 self.pairs.setdefault((item.scorer, item.against, item.metric, item.subset), item)
+            elif item.against and item.tag.startswith(WEIGHT) and item.subset == POOLED:
+                self.weighted.setdefault((item.scorer, item.against, item.metric, item.tag), item)
         self.secondary = _distinct(item.method for item in single if not item.primary)
 
     @property

@@ -93,6 +93,10 @@ MEASURES = {
     "i2t_directions": Measure("I2T of a pair of directions", role="part"),
     "t2i_directions": Measure("T2I of a pair of directions", role="part"),
     "group_directions": Measure("Group of a pair of directions", role="part"),
+    **{
+        f"{metric}_less_prior": Measure(title, role="pair")
+        for metric, title in {**_BOUNDED, "i2t_base": "I2T at the base image"}.items()
+    },
     # Upstream's own, under its names. One side alone gives both members of a pair of photos the same answer.
     "pair_accuracy": Measure("pair accuracy", fixed=0.0, role="other"),
     "set_accuracy": Measure("set accuracy", fixed=0.0, role="other"),

@@ -18,6 +18,7 @@ from reports.tabular import Grid
 from reports.text import Line, foreign, line
 from reports.verdict import Verdict, build_verdict, verdict_grid
 from reports.versus import versus_charts
+from reports.weighted import weighted_charts, weighted_grids
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ def build_view(
         verdict=build_verdict(record, index),
         answer=build_answer(record, index),
         notices=(*problems, *build_notices(record, index)),
-        charts=(*versus_charts(record, index), *build_charts(record, index)),
-        grids=(*verdict_grid(record, index), *build_grids(record, index)),
+        charts=(*versus_charts(record, index), *build_charts(record, index), *weighted_charts(record, index)),
+        grids=(*verdict_grid(record, index), *build_grids(record, index), *weighted_grids(record, index)),
         findings=build_findings(tuple(findings)),
         source=build_source(record),
         contestants=build_contestants(record, index),

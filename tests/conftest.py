@@ -108,3 +108,18 @@ def small_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.small_judges import save_t5
 
     return save_t5(tmp_path_factory.mktemp("models") / "small-t5")
+
+
+@pytest.fixture(scope="session")
+def small_captioner(tmp_path_factory: pytest.TempPathFactory):
+    """Return a function from the name of an architecture to the folder of a small random model of it."""
+    from tests.small_captioners import SAVED
+
+    made: dict[str, Path] = {}
+
+    def folder(name: str) -> Path:
+        if name not in made:
+            made[name] = SAVED[name](tmp_path_factory.mktemp("captioners") / name)
+        return made[name]
+
+    return folder

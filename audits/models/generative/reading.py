@@ -1,0 +1,167 @@
+"""Read items: every image prepared once, its prompts once, its captions in batches; checked before it is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from audits.models.generative.items import Item, Row, Scene
+from audits.models.generative.loading import Adapter
+from audits.models.generative.prompts import Prompter
+
+# Largest difference, per scored id and in nats, between a batch and one row at a time: rounding, and no more.
+TOLERANCES = {torch.float32: 1e-3, torch.bfloat16: 0.15, torch.float16: 0.03}
+PROBES = ((48, 32), (32, 64), (48, 32))  # width and height in pixels; two of one size make a batch of two
+LONGER, SHORTER = "a red cup left of a small plate", "a cup"
+
+
+class Checked(NamedTuple):
+    """Hold what became of the check that a batch gives what single rows give.
+
+    Attributes:
+        in_batches: Whether batches may be used.
+        difference: Largest difference found, in nats per scored id.
+    """
+
+    in_batches: bool
+    difference: float
+
+
+class Reader:
+    """Say how likely the scored ids of items are.
+
+    Args:
+        adapter: How the model is read.
+        prompter: How its prompts are written.
+        dtype: Of the model; says how much rounding is to be expected.
+        images_at_once: Most images of one size in a batch.
+        context: Most ids in front of the last one, or None if the model has no limit.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        prompter: Prompter,
+        *,
+        dtype: torch.dtype,
+        images_at_once: int,
+        context: int | None,
+    ) -> None:
+        self._adapter, self._prompter, self._dtype = adapter, prompter, dtype
+        self._images_at_once, self._context = images_at_once, context
+        self._checked: Checked | None = None
+
+    @property
+    def checked(self) -> Checked:
+        """Compare, once, images of two sizes and captions of two lengths in batches with the same one by one."""
+        if self._checked is None:
+            self._checked = self._check()
+        return self._checked
+
+    @torch.inference_mode()
+    def read(self, items: Sequence[Item]) -> NDArray[np.float64]:
+        """Return the log-probability of each item's target, float64 [n], in nats.
+
+        NaN says that prompt and caption do not fit the context, infinity that the result is no number.
+
+        Raises:
+            InputError: If an image cannot be decoded, or the model's prompts cannot be used.
+        """
+        in_batches = self.checked.in_batches
+        sums = np.full(len(items), np.nan)
+        for places, scenes in self._lots(items):
+            flat = [place for part in places for place in part]
+            if in_batches:
+                values = self._adapter.batch(scenes)
+            else:
+                values = [self._adapter.single(scene, row) for scene in scenes for row in scene.rows]
+            for place, value in zip(flat, values, strict=True):
+                if len(value) != len(items[place].target):
+                    raise ValueError(f"{len(value)} log-probabilities for {len(items[place].target)} scored ids")
+                total = float(value.double().sum())
+                sums[place] = total if np.isfinite(total) else np.inf
+        return sums
+
+    def _lots(self, items: Sequence[Item]) -> Iterator[tuple[list[list[int]], list[Scene]]]:
+        """Yield scenes that can be read together, with the places of their rows in the items."""
+        waiting: dict[tuple[object, ...], tuple[list[list[int]], list[Scene]]] = {}
+        by_sight: dict[str, list[int]] = {}
+        for place, item in enumerate(items):
+            by_sight.setdefault(item.sight.key, []).append(place)
+        for places in by_sight.values():
+            kept, scene = self._scene([items[place] for place in places])
+            if not scene.rows:
+                continue
+            lot = waiting.setdefault(_likeness(scene), ([], []))
+            lot[0].append([places[one] for one in kept])
+            lot[1].append(scene)
+            if len(lot[1]) == self._images_at_once:
+                yield waiting.pop(_likeness(scene))
+        yield from waiting.values()
+
+    def _scene(self, items: Sequence[Item]) -> tuple[list[int], Scene]:
+        """Return one image with the rows behind it, and which of the items they are: those that fit the context."""
+        image, prompts = items[0].sight.image, list(dict.fromkeys(item.prompt for item in items))
+        if image is None:
+            ids = {prompt: self._prompter.read(prompt) for prompt in prompts}
+            rows = [Row(ids[item.prompt], item.target) for item in items]
+            return self._fitting(rows, Scene({}, rows))
+        return self._shown(image, items, prompts)
+
+    def _shown(self, image: Image.Image, items: Sequence[Item], prompts: Sequence[str]) -> tuple[list[int], Scene]:
+        shown = self._prompter.show(image, prompts[0])
+        ids = {}
+        for prompt in prompts:
+            again = self._prompter.again(shown, prompts[0], prompt)
+            ids[prompt] = self._prompter.show(image, prompt).ids if again is None else again
+        rows = [Row(ids[item.prompt], item.target) for item in items]
+        return self._fitting(rows, Scene(shown.features, rows, shown.marked))
+
+    def _fitting(self, rows: Sequence[Row], scene: Scene) -> tuple[list[int], Scene]:
+        limit = self._context
+        kept = [place for place, row in enumerate(rows) if limit is None or len(row.ids) - 1 <= limit]
+        return kept, Scene(scene.features, [rows[place] for place in kept], scene.marked)
+
+    @torch.inference_mode()
+    def _check(self) -> Checked:
+        """Read probes in a batch and one by one."""
+        targets = self._prompter.encode([SHORTER, LONGER])
+        prompt = self._prompter.render("", has_image=True)
+        scenes = []
+        for number, size in enumerate(PROBES):
+            shown = self._prompter.show(_probe(number, size), prompt)
+            rows = [Row(shown.ids, target) for target in targets if target]
+            scenes.append(self._fitting(rows, Scene(shown.features, rows, shown.marked))[1])
+        alike: dict[tuple[object, ...], list[Scene]] = {}
+        for scene in scenes:
+            alike.setdefault(_likeness(scene), []).append(scene)
+        worst = 0.0
+        for lot in alike.values():
+            plain = [self._adapter.single(scene, row) for scene in lot for row in scene.rows]
+            for left, right in zip(self._adapter.batch(lot), plain, strict=True):
+                apart = float((left - right).abs().max()) if left.shape == right.shape else np.inf
+                worst = max(worst, apart if np.isfinite(apart) else np.inf)
+        return Checked(worst <= TOLERANCES[self._dtype], worst)
+
+
+def _likeness(scene: Scene) -> tuple[object, ...]:
+    """Return what scenes must have in common to be read together: sizes of all tensors, what they say of sizes."""
+    said: list[object] = [scene.shared, scene.marked]
+    for name, value in sorted(scene.features.items()):
+        tensor = torch.as_tensor(value)
+        whole = () if tensor.is_floating_point() else tuple(tensor.flatten().tolist())
+        said.append((name, tuple(tensor.shape), whole))
+    return tuple(said)
+
+
+def _probe(number: int, size: tuple[int, int]) -> Image.Image:
+    """Return a picture of colours that change across it, no two alike."""
+    width, height = size
+    across, down = np.meshgrid(np.arange(width), np.arange(height))
+    levels = np.stack([across * 5 + 40 * number, down * 3 + 20 * number, (across + down) * 2], axis=2) % 256
+    return Image.fromarray(levels.astype(np.uint8))
