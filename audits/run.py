@@ -25,6 +25,7 @@ from audits.findings.schema import Thresholds
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
+from audits.models.home import shipped_notices
 from audits.places import with_root
 from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
@@ -32,7 +33,7 @@ from audits.status import Exit
 from audits.upstream.collect import upstream
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.preflight import Coverage, Preflight
-from benchmarks.schema import Benchmark, ShowsExamples
+from benchmarks.schema import Benchmark, Provenance, ShowsExamples
 from reports import endings
 from reports.examples import Example
 from reports.record import Run, RunFolder, read
@@ -192,9 +193,16 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent, *_of_models(values, provenance)],
         "sample": provenance.origin == "sample",
     }
+
+
+def _of_models(values: Mapping[str, Any], provenance: Provenance) -> list[str]:
+    """Return what must be said of the models that this package ships."""
+    sample = values["benchmark"].get("sample") or {}
+    is_sample = provenance.origin == "sample"
+    return shipped_notices(values["model"] or {}, is_sample=is_sample, seed=sample.get("seed") if is_sample else None)
 
 
 def _examples(benchmark: Benchmark) -> list[Example]:

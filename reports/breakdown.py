@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
 
 from reports.captions import interval_notes, measure_title
 from reports.index import MACRO, POOLED, Contestant, Index
@@ -60,78 +61,78 @@ def _models(index: Index) -> list[Contestant]:
 
 
 def _stacked(record: Record, index: Index, metric: str, shown: Sequence[Contestant]) -> Grid:
-    places = _places(index)
-    title = f"By subset: {measure_title(metric, POOLED)}"
-
-    def at(place: str, item: Contestant) -> Estimate | None:
-        return index.find(item.scorer, metric, place)
-
-    return _table(record, index, title, [(place, _head(place)) for place in places], [(one, at) for one in shown])
+    columns = [
+        Column(head_of(item), item, lambda place, item=item: index.find(item.scorer, metric, place))  # type: ignore[misc]
+        for item in shown
+    ]
+    return _table(record, index, f"By subset: {measure_title(metric, POOLED)}", _subsets(index), columns)
 
 
 def _by_tag(record: Record, index: Index, metric: str, of: tuple[Sequence[Contestant], str]) -> Grid:
     """Return the table of subsets by the values of a tag."""
     shown, tag = of
-    columns, heads = [], []
-    for item in shown:
-        for value in index.tags[tag]:
+    columns = []
+    for item, value in product(shown, index.tags[tag]):
 
-            def at(place: str, item: Contestant, value: str = value) -> Estimate | None:
-                return index.find(item.scorer, metric, place, f"{tag}={value}")
+        def find(place: str, item: Contestant = item, value: str = value) -> Estimate | None:
+            return index.find(item.scorer, metric, place, f"{tag}={value}")
 
-            columns.append((item, at))
-            heads.append(Head(visible(value), visible(item.scorer)))
+        columns.append(Column(Head(visible(value), visible(item.scorer)), item, find))
     title = f"By subset and {visible(tag)}: {measure_title(metric, POOLED)}"
-    rows = [(place, _head(place)) for place in _places(index)]
-    return _table(record, index, title, rows, columns, heads=heads)
+    return _table(record, index, title, _subsets(index), columns)
 
 
 def _gaps(record: Record, index: Index, metric: str, shown: Sequence[Contestant]) -> Grid:
-    names = index.tags.get("gap", [])
-
-    def at(name: str, item: Contestant) -> Estimate | None:
-        return index.find(item.scorer, f"{metric}_gap", POOLED, f"gap={name}")
-
-    rows = [(name, Head(visible(name), is_name=name != MATCHED)) for name in names]
+    columns = [
+        Column(
+            head_of(item),
+            item,
+            lambda name, item=item: index.find(item.scorer, f"{metric}_gap", POOLED, f"gap={name}"),  # type: ignore[misc]
+        )
+        for item in shown
+    ]
+    rows = [(name, Head(visible(name), is_name=name != MATCHED)) for name in index.tags.get("gap", [])]
     title = f"Gaps between kinds of subsets: {measure(metric).title}, points"
-    return _table(record, index, title, rows, [(item, at) for item in shown], notes=(_GAP_NOTE,))
+    return _table(record, index, title, rows, columns, notes=(_GAP_NOTE,))
 
 
 def _directions(record: Record, index: Index, item: Contestant) -> Grid:
     """Return one model's table of directions: single decisions by direction, strict ones by pair."""
     wanted = asked_for(record).get("directions") or {}
-    subsets = wanted.get("subsets") or [POOLED]
-    rows: list[tuple[tuple[str, str], Head]] = []
-    for subset in subsets:
-        group = "" if subset == POOLED else f"{visible(subset)}, "
-        for pair in index.tags.get("directions", []):
-            if index.find(item.scorer, _BOTH[-1], subset, f"directions={pair}") is None:
-                continue
-            own = [name for name in index.tags.get("direction", []) if name.startswith(f"{pair}: ")]
-            told = [(name.partition(": ")[2], name) for name in own]
-            rows += [((subset, f"direction={name}"), Head(visible(word), f"{group}{visible(pair)}")) for word, name in told]
-            rows.append(((subset, f"directions={pair}"), Head("both sides", f"{group}{visible(pair)}", is_name=False)))
+    rows = [row for subset in wanted.get("subsets") or [POOLED] for row in _pairs(index, item, str(subset))]
+    columns = []
+    for title, single, strict in zip(("I2T", "T2I", "Group"), (*_SIDES, ""), _BOTH, strict=True):
 
-    columns = [
-        (item, lambda key, one, single=single, both=both: _either(index, one, key, (single, both)))
-        for single, both in zip((*_SIDES, ""), _BOTH, strict=True)
-    ]
-    heads = [Head(f"{name} %", is_name=False) for name in ("I2T", "T2I", "Group")]
-    title = f"By direction: {visible(item.scorer)}"
-    return _table(record, index, title, rows, columns, heads=heads, notes=(_DIRECTION_NOTE,))
+        def find(key: tuple[str, str], single: str = single, strict: str = strict) -> Estimate | None:
+            subset, tag = key
+            return index.find(item.scorer, strict if tag.startswith("directions=") else single, subset, tag)
+
+        columns.append(Column(Head(f"{title} %", is_name=False), item, find))
+    return _table(record, index, f"By direction: {visible(item.scorer)}", rows, columns, notes=(_DIRECTION_NOTE,))
 
 
-def _either(index: Index, item: Contestant, key: tuple[str, str], metrics: tuple[str, str]) -> Estimate | None:
-    subset, tag = key
-    return index.find(item.scorer, metrics[tag.startswith("directions=")], subset, tag)
+def _pairs(index: Index, item: Contestant, subset: str) -> Iterator[tuple[tuple[str, str], Head]]:
+    """Yield, for every pair of directions of a subset, the rows of each direction and the one of both."""
+    for pair in sorted(index.tags.get("directions", [])):
+        if index.find(item.scorer, _BOTH[-1], subset, f"directions={pair}") is None:
+            continue
+        group = visible(pair) if subset == POOLED else f"{visible(subset)}, {visible(pair)}"
+        for word in pair.split(" / "):
+            yield (subset, f"direction={pair}: {word}"), Head(visible(word), group)
+        yield (subset, f"directions={pair}"), Head("both sides", group, is_name=False)
 
 
-def _places(index: Index) -> list[str]:
-    return [*index.subsets, *(place for place in (MACRO, POOLED) if len(index.subsets) > 1)]
+def _subsets(index: Index) -> list[tuple[str, Head]]:
+    places = [*index.subsets, *(place for place in (MACRO, POOLED) if len(index.subsets) > 1)]
+    return [(place, Head(place if place in (MACRO, POOLED) else visible(place))) for place in places]
 
 
-def _head(place: str) -> Head:
-    return Head(place if place in (MACRO, POOLED) else visible(place))
+class Column(NamedTuple):
+    """Hold a column: its head, whose values stand in it, and how to find the one of a row."""
+
+    head: Head
+    item: Contestant
+    find: Callable[[Any], Estimate | None]
 
 
 def _table(
@@ -139,21 +140,21 @@ def _table(
     index: Index,
     title: str,
     rows: Sequence[tuple[Any, Head]],
-    columns: Sequence[tuple[Contestant, Callable[[Any, Contestant], Estimate | None]]],
+    columns: Sequence[Column],
     *,
-    heads: Sequence[Head] = (),
     notes: tuple[str, ...] = (),
 ) -> Grid:
-    """Return a table with chance and n behind the values; rows without any value are left out."""
-    found = [[at(key, item) for item, at in columns] for key, _ in rows]
-    kept = [at for at, row in enumerate(found) if any(one is not None for one in row)]
-    cells, used = [], []
-    for row in (found[at] for at in kept):
-        there = [one for one in row if one is not None]
-        used += there
-        own = [cell_of(index, item, one) for (item, _), one in zip(columns, row, strict=True)]
-        cells.append((*own, chance_text(there), span_text(one.n for one in there), span_text(one.n_clusters for one in there)))
-    named = list(heads) or [head_of(item) for item, _ in columns]
+    """Return a table with chance, n and clusters behind the values; rows without any value are left out."""
+    heads, cells, used = [], [], []
+    for key, head in rows:
+        found = [column.find(key) for column in columns]
+        there = [one for one in found if one is not None]
+        if there:
+            own = [cell_of(index, column.item, one) for column, one in zip(columns, found, strict=True)]
+            sizes = (span_text(one.n for one in there), span_text(one.n_clusters for one in there))
+            heads.append(head)
+            cells.append((*own, chance_text(there), *sizes))
+            used += there
     ends = [Head(name, is_name=False) for name in ("chance", "n", "clusters")]
     said = (*notes, *interval_notes(record, index, used), *family_note(record, cells))
-    return Grid(title, said, tuple(rows[at][1] for at in kept), (*named, *ends), tuple(cells))
+    return Grid(title, said, tuple(heads), (*(column.head for column in columns), *ends), tuple(cells))

@@ -19,7 +19,11 @@ BOTH = ("accuracy", "i2t", "t2i", "group")
 
 
 def breakdown(
-    dataset: Dataset, measured: Sequence[Measured], roster: Roster, values: Mapping[str, Any], signatures: Mapping[str, str]
+    dataset: Dataset,
+    measured: Sequence[Measured],
+    roster: Roster,
+    values: Mapping[str, Any],
+    signatures: Mapping[str, str],
 ) -> list[Estimate]:
     """Return the rows that the card of the benchmark asks for; none where it asks for nothing.
 
@@ -35,7 +39,9 @@ def breakdown(
     """
     asked = read_breakdown(dataset.benchmark.card.breakdown)
     sides = named(dataset, asked.directions) if asked.directions else None
-    return [row for one in _scored(measured, roster, values["statistics"], signatures) for row in _rows(one, asked, sides)]
+    return [
+        row for one in _scored(measured, roster, values["statistics"], signatures) for row in _rows(one, asked, sides)
+    ]
 
 
 def _scored(
@@ -63,5 +69,5 @@ def _rows(scored: Scored, asked: Breakdown, sides: Named2x2 | None) -> Iterator[
         yield from crossed(told, tag)
     for over, under in asked.gaps:
         yield from gaps(told, over, under)
-    if sides is not None:
-        yield from faced(scored, sides)
+    if sides is not None and asked.directions is not None:
+        yield from faced(scored, sides, tuple(asked.directions.words))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from audits.breakdown.words import Named2x2
 from audits.statistics.estimates import estimates
+from audits.statistics.intervals import Interval
 from audits.statistics.layout import POOLED, Layout, codes
 from audits.statistics.outcomes import Outcome
-from audits.statistics.intervals import Interval
 from audits.statistics.paired import gap_sample, unshifted
 from audits.statistics.primary import Sample, intervals, macro
 from reports.schema import Estimate
@@ -162,7 +162,7 @@ def _gap_row(scored: Scored, outcome: Outcome, gap: Gap, interval: Interval) -> 
     )
 
 
-def faced(scored: Scored, sides: Named2x2) -> Iterator[Estimate]:
+def faced(scored: Scored, sides: Named2x2, order: Sequence[str]) -> Iterator[Estimate]:
     """Yield single decisions by direction, and strict ones by pair of directions, by subset and over all instances.
 
     The I2T decision at the image of one direction is right if that image's own caption wins there, the T2I decision if
@@ -170,9 +170,16 @@ def faced(scored: Scored, sides: Named2x2) -> Iterator[Estimate]:
     both captions tell the same direction each of the two decisions; `i2t_directions`, `t2i_directions` and
     `group_directions` are the strict ones with the tag `directions=PAIR`.
 
+    Args:
+        scored: The scorer column.
+        sides: Direction of each side of each instance.
+        order: All directions; those of a pair are named in this order.
+
     Source: composet, table 6.
     """
-    pairs = [" / ".join(sorted({one, other})) if one else "" for one, other in _sides(sides)]
+    rank = {name: place for place, name in enumerate(order)}
+    both_sides = zip(sides.base.tolist(), sides.foil.tolist(), strict=True)
+    pairs = [" / ".join(sorted({one, other}, key=rank.__getitem__)) if one else "" for one, other in both_sides]
     for metric in ("i2t", "t2i"):
         base, foil = (scored.outcomes.get(f"{metric}_{side}") for side in ("base", "foil"))
         if base is not None and foil is not None:
@@ -189,10 +196,6 @@ def faced(scored: Scored, sides: Named2x2) -> Iterator[Estimate]:
         if metric in scored.outcomes:
             outcome = dataclasses.replace(scored.outcomes[metric], metric=f"{metric}_directions")
             yield from _labelled(scored, outcome, pairs, "directions", times=1)
-
-
-def _sides(sides: Named2x2) -> Iterator[tuple[str, str]]:
-    yield from zip(sides.base.tolist(), sides.foil.tolist(), strict=True)
 
 
 def _labelled(scored: Scored, outcome: Outcome, told: list[str], tag: str, *, times: int) -> Iterator[Estimate]:

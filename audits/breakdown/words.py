@@ -58,7 +58,8 @@ def directions(base: str, foil: str, words: Mapping[str, tuple[str, ...]]) -> Na
     """Return the direction of each caption.
 
     Only the part in which the captions differ counts, from its first to its last differing word: a direction is one
-    whose spelling shares a word with that part, or lies within it. A caption must have exactly one, else both are empty.
+    whose spelling shares a word with that part, or lies within it. A caption must have exactly one, else both are
+    empty.
 
     Args:
         base: A caption.

@@ -21,7 +21,7 @@ from audits.models.training.tokens import CONTEXT
 WEIGHTS, CONFIG = "open_clip_model.safetensors", "open_clip_config.json"
 EMBEDDING = 128
 VISION = {"layers": [1, 1, 1, 1], "width": 24, "head_width": 64, "image_size": SIZE}
-TEXT = {"context_length": CONTEXT, "width": 128, "heads": 4, "layers": 3, "hf_tokenizer_name": "tokenizer"}
+TEXT = {"context_length": CONTEXT, "width": 128, "heads": 4, "layers": 2, "hf_tokenizer_name": "tokenizer"}
 WARMEST = 4.6052
 """Largest logarithm of the logit scale, ln 100."""
 

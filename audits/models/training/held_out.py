@@ -36,8 +36,8 @@ def held_out_scores(score: Score, pairs: Pairs) -> dict[str, Any]:
 
 
 def _told(credit: dict[str, dict[str, NDArray[np.float64]]], at: NDArray[np.bool_]) -> dict[str, Any]:
-    by_tier = {
-        tier: {metric: round(float(found[metric][at].mean()), 4) for metric in METRICS} for tier, found in credit.items()
-    }
-    pooled = {metric: round(float(np.mean([found[metric][at].mean() for found in credit.values()])), 4) for metric in METRICS}
+    exact = {tier: {metric: float(found[metric][at].mean()) for metric in METRICS} for tier, found in credit.items()}
+    # Every tier tells the same pairs, so the mean over tiers is the mean over instances.
+    pooled = {metric: round(float(np.mean([told[metric] for told in exact.values()])), 4) for metric in METRICS}
+    by_tier = {tier: {metric: round(value, 4) for metric, value in told.items()} for tier, told in exact.items()}
     return {"n": int(at.sum()) * len(credit), **pooled, "by_tier": by_tier}

@@ -36,6 +36,7 @@ class Recipe:
         warmup: Steps until the highest rate; from there it falls along a cosine to zero.
         shift: Pictures of a pair are moved by up to this many pixels, both alike.
         draw: Seed of everything that training draws: first weights, order, tiers, shifts.
+        precision: `float32`, or `bfloat16` for the products of matrices.
         threads: Threads of the arithmetic; with one, two models can train side by side on two cores.
         workers: Processes that draw the scenes.
     """
@@ -51,6 +52,7 @@ class Recipe:
     warmup: int = 100
     shift: int = 2
     draw: int = 0
+    precision: str = "float32"
     threads: int = 1
     workers: int = 1
 
@@ -93,7 +95,8 @@ def moved(images: NDArray[np.uint8], shifts: NDArray[np.int64]) -> NDArray[np.ui
     """Return pictures moved by (down, right) pixels; what comes in at an edge repeats it."""
     size = images.shape[1]
     rows, columns = (np.clip(np.arange(size) - shifts[:, axis, None], 0, size - 1) for axis in (0, 1))
-    return images[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
+    found: NDArray[np.uint8] = images[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
+    return found
 
 
 def pixels(images: NDArray[np.uint8]) -> torch.Tensor:
@@ -135,10 +138,10 @@ def train(learner: Learner, pairs: Pairs, recipe: Recipe) -> list[float]:
     model.train()
     losses, started = [], time.perf_counter()
     for step, batch in enumerate(batches(pairs, recipe, together=learner.together), start=1):
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=recipe.precision == "bfloat16"):
             loss = learner.loss(batch)
         optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()

@@ -88,9 +88,7 @@ def _pictures(
     return made
 
 
-def _drawn(
-    spec: Specification, job: partial[NDArray[np.uint8]], workers: int
-) -> Iterator[NDArray[np.uint8]]:
+def _drawn(spec: Specification, job: partial[NDArray[np.uint8]], workers: int) -> Iterator[NDArray[np.uint8]]:
     if workers == 1:
         yield from map(job, spec)
         return
