@@ -25,7 +25,7 @@ from audits.findings.schema import Thresholds
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
-from audits.models.home import shipped_notices
+from audits.models.home import fitting, shipped_notices
 from audits.places import with_root
 from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
@@ -33,7 +33,7 @@ from audits.status import Exit
 from audits.upstream.collect import upstream
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.preflight import Coverage, Preflight
-from benchmarks.schema import Benchmark, Provenance, ShowsExamples
+from benchmarks.schema import Benchmark, ShowsExamples
 from reports import endings
 from reports.examples import Example
 from reports.record import Run, RunFolder, read
@@ -64,7 +64,7 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage | None
     panel: list[Contestant]
-    absent: list[str]
+    said: list[str]
     checked: Preflight
     roster: Roster
 
@@ -154,7 +154,11 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel, absent = _panel(values)
+    is_sample = benchmark.provenance.origin == "sample"
+    fit = fitting(values["model"] or {}, is_sample=is_sample)
+    panel, absent = _panel({**values, "model": fit.models})
+    sample = values["benchmark"].get("sample") or {}
+    said = shipped_notices(fit.models, is_sample=is_sample, seed=sample.get("seed") if is_sample else None)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
@@ -162,7 +166,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
         images=any(one.needs_images for one in panel),
     )
     checked, roster = dataset.survey(options["name"])
-    return Inputs(options["name"], dataset, coverage, panel, absent, checked, roster)
+    return Inputs(options["name"], dataset, coverage, panel, [*absent, *fit.notices, *said], checked, roster)
 
 
 def _panel(values: Mapping[str, Any]) -> load.Panel:
@@ -193,16 +197,9 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent, *_of_models(values, provenance)],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.said],
         "sample": provenance.origin == "sample",
     }
-
-
-def _of_models(values: Mapping[str, Any], provenance: Provenance) -> list[str]:
-    """Return what must be said of the models that this package ships."""
-    sample = values["benchmark"].get("sample") or {}
-    is_sample = provenance.origin == "sample"
-    return shipped_notices(values["model"] or {}, is_sample=is_sample, seed=sample.get("seed") if is_sample else None)
 
 
 def _examples(benchmark: Benchmark) -> list[Example]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from audits.models.weights import SHIPPED, SHIPPED_FOLDER
+from benchmarks.errors import InputError
 
 CARD = "card.json"
 
@@ -33,6 +34,35 @@ def shipped_notices(models: Mapping[str, Any], *, is_sample: bool, seed: int | N
         f"{names} {verb} trained on other scenes of the generator that drew this sample.",
         *_seen(told, seed),
     ]
+
+
+class Fitting(NamedTuple):
+    """Hold the models that run on these instances, and what to say of those that do not."""
+
+    models: dict[str, Any]
+    notices: list[str]
+
+
+def fitting(models: Mapping[str, Any], *, is_sample: bool) -> Fitting:
+    """Leave out the models that are selected with `only: sample`, unless the bundled sample is what is read.
+
+    Args:
+        models: Options by name of every selected model.
+        is_sample: Whether the instances are the bundled sample's.
+
+    Raises:
+        InputError: If a model is to run only on something else.
+    """
+    asked = {name: options.get("only") for name, options in models.items() if isinstance(options, Mapping)}
+    for name, only in asked.items():
+        if only not in (None, "sample"):
+            raise InputError(
+                "unknown place to run", where=f"model.{name}.only", got=repr(only), expected="sample or null"
+            )
+    away = [name for name, only in asked.items() if only and not is_sample]
+    kept = {name: options for name, options in models.items() if name not in away}
+    told = f"Left out, since the bundled sample is not what is read here: {', '.join(away)} (trained on drawn scenes)."
+    return Fitting(kept, [told] if away else [])
 
 
 def _card(options: Any) -> dict[str, Any]:
