@@ -64,6 +64,7 @@ class Captioner:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
+        self.right: list[float] = []
         self.model: Any = GitForCausalLM(configuration(tokenizer))
 
     def loss(self, batch: Batch) -> torch.Tensor:

@@ -22,6 +22,8 @@ WEIGHTS, CONFIG = "open_clip_model.safetensors", "open_clip_config.json"
 EMBEDDING = 128
 VISION = {"layers": [1, 1, 1, 1], "width": 24, "head_width": 64, "image_size": SIZE}
 TEXT = {"context_length": CONTEXT, "width": 128, "heads": 4, "layers": 2, "hf_tokenizer_name": "tokenizer"}
+SHARPNESS = 10.0
+"""Scale of the cosines between differences."""
 WARMEST = 4.6052
 """Largest logarithm of the logit scale, ln 100."""
 
@@ -45,10 +47,11 @@ class DualEncoder:
         tokenizer: The tokenizer of both models.
     """
 
-    together = True
+    together = False
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
+        self.right: list[float] = []
         made = copy.deepcopy(configuration(len(tokenizer))["model_cfg"])
         self.model: Any = CLIP(made["embed_dim"], CLIPVisionCfg(**made["vision_cfg"]), CLIPTextCfg(**made["text_cfg"]))
 
@@ -58,9 +61,23 @@ class DualEncoder:
         scale = self.model.logit_scale.clamp(max=WARMEST).exp()
         losses = []
         for captions in batch.captions:
-            logits = scale * images @ normalize(self._encode_text(captions).float(), dim=-1).T
-            losses += [self._directed(logits), self._directed(logits.T)]
-        return torch.stack(losses).mean()
+            texts = normalize(self._encode_text(captions).float(), dim=-1)
+            logits = scale * images @ texts.T
+            losses += [self._directed(logits), self._directed(logits.T), self._turned(images, texts)]
+        return torch.stack(losses).sum() / (2 * len(batch.captions))
+
+    def _turned(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+        """Return the loss of telling which way each pair differs: its pictures' difference points as its captions' does.
+
+        Base and foil begin with all but equal embeddings, and the gradient of their comparison is a product of two
+        small differences; directions of differences have no size that could vanish.
+        """
+        half = len(images) // 2
+        seen, read = (normalize(side[:half] - side[half:], dim=-1) for side in (images, texts))
+        logits, own = SHARPNESS * seen @ read.T, torch.arange(half)
+        self.right.append(float((logits.diagonal() > 0).float().mean()))
+        ways = torch.cat([logits, -logits], dim=1), torch.cat([logits.T, -logits.T], dim=1)
+        return cross_entropy(ways[0], own) + cross_entropy(ways[1], own)
 
     def _directed(self, logits: torch.Tensor) -> torch.Tensor:
         """Return the loss of choosing for every row: among all, and once more between the two of a pair."""

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,8 @@ from audits.models.training.scenes import Pairs
 _log = logging.getLogger(__name__)
 MEAN, STD = 0.5, 0.5
 TIERS = 3
+EVERY = 100
+"""Steps whose mean loss the log and the card tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,12 @@ class Learner(Protocol):
     Attributes:
         model: The torch module.
         together: Whether a batch is told at every tier at once.
+        right: Share of pairs of each batch that were told apart, for the log; empty where a loss does not know.
     """
 
     model: Any
     together: bool
+    right: list[float]
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """Return the loss of a batch."""
@@ -146,9 +151,10 @@ def train(learner: Learner, pairs: Pairs, recipe: Recipe) -> list[float]:
         optimiser.step()
         schedule.step()
         losses.append(loss.item())
-        if step % 100 == 0 or step == recipe.steps:
-            recent = float(np.mean(losses[-100:]))
-            _log.info("step %d of %d: loss %.3f, %.0f s", step, recipe.steps, recent, time.perf_counter() - started)
+        if step % EVERY == 0 or step == recipe.steps:
+            recent = f"loss {fmean(losses[-EVERY:]):.3f}"
+            told = f", {fmean(learner.right[-EVERY:]):.1%} of pairs" if learner.right else ""
+            _log.info("step %d of %d: %s%s, %.0f s", step, recipe.steps, recent, told, time.perf_counter() - started)
     model.eval()
     return losses
 
