@@ -18,6 +18,11 @@ from benchmarks.errors import InputError
 
 CONF = Path(str(conf.__file__)).parent
 GROUPS = ("benchmark", "baseline", "model", "probe")
+# What a verb takes as a bare word.
+_BARE = {
+    "name": "give one: `audits show NAME`; `audits list` says what there is",
+    "dir": "give one: `audits report DIR`",
+}
 # A name or a path: taken for a path only where one of that name exists.
 _NAME_OR_PATH = ("baseline.*.model", "model.*.model", "model.*.arch")
 # Changing these changes where results go or how they look, never a number.
@@ -55,7 +60,7 @@ def plain(cfg: DictConfig) -> dict[str, Any]:
             "a value is needed that was not given",
             where="the command line",
             expected=", ".join(f"{key}=..." for key in missing),
-            step=f"add {missing[0]}=VALUE to the command",
+            step=_BARE.get(missing[0], f"add {missing[0]}=VALUE to the command"),
         )
     values = OmegaConf.to_container(cfg, resolve=True)
     if not isinstance(values, dict):

@@ -64,14 +64,22 @@ def _unknown_option(group: str, name: str) -> InputError:
 
 def _unknown_key(key: str, words: Sequence[str]) -> InputError:
     known = _known_keys(words, key)
-    phrase = _new_run(key, words) or near(key, known)
+    phrase = _new_run(key, words) or _lacks(key, known) or near(key, known)
+    group = key.rpartition(".")[0]
+    beside = [name for name in known if group and name.startswith(f"{group}.") and name.count(".") == key.count(".")]
     return InputError(
         f"no option is called {key!r}",
         where="the command line",
         got=scrub_override(next((word for word in words if key in word), key)),
-        expected=", ".join(sorted(name for name in known if "." not in name)),
+        expected=", ".join(sorted(beside or (name for name in known if "." not in name))),
         step=phrase or f"see `audits {words[0]} --cfg job`; a new key of your own is added with +{key}=...",
     )
+
+
+def _lacks(key: str, known: Sequence[str]) -> str:
+    """Return why an option that others of its group have is not one of this leaf's."""
+    base = "; one that begins with `defaults: [_base, _self_]` has root, missing and limit"
+    return f"the YAML that was chosen does not have it{base if key.startswith('benchmark.') else ''}" * (key in known)
 
 
 def _new_run(key: str, words: Sequence[str]) -> str:

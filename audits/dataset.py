@@ -182,12 +182,15 @@ def open_dataset(
 
 
 def _missing(benchmark: Benchmark, coverage: Coverage) -> InputError:
-    shown = ", ".join(coverage.missing[:SHOWN])
+    ids = ", ".join(coverage.missing[:SHOWN])
     more = len(coverage.missing) - SHOWN
+    keys = [key for key in coverage.keys[:SHOWN] if key]
     return InputError(
         f"{len(coverage.missing)} of {coverage.expected} instances need an image that is not there",
-        where=benchmark.provenance.location,
-        got=shown + (f" and {more} more" if more > 0 else ""),
+        where=coverage.first or benchmark.provenance.location,
+        got=f"instances {ids}"
+        + (f" and {more} more" if more > 0 else "")
+        + (f"; the first images: {', '.join(keys)}" if keys else ""),
         expected=benchmark.card.how_to_get_images,
         step="get the images, or run on the rest with benchmark.missing=exclude (the report then shows the coverage)",
     )

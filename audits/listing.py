@@ -8,17 +8,19 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from huggingface_hub import constants
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig, OmegaConf
 
 from audits import load
 from audits.config import CONF, GROUPS, options, plain
+from audits.models.card import ModelCard, model_card
 from audits.status import Exit
 from benchmarks import sources
 from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Card
-from reports.messages import Listing, print_card, print_listing, print_option
+from reports.messages import Listing, print_card, print_facts, print_listing, print_option
 from reports.terminal import console_for
 
 
@@ -31,6 +33,7 @@ class Option(NamedTuple):
     leaf: dict[str, Any]
     card: Card | None
     here: str
+    model: ModelCard | None = None
 
 
 def list_job(cfg: DictConfig) -> Exit:
@@ -67,12 +70,25 @@ def show_job(cfg: DictConfig) -> Exit:
         for option in [_option(group, name) for group in groups]:
             if option.card is not None:
                 print_card(name, option.card, console, extra={"here": option.here})
+            if option.model is not None:
+                print_facts([("name", name), *option.model.facts(), ("here", option.here)], console)
             print_option(option.group, name, option.about, _shown(option.leaf), console)
     return Exit.DONE
 
 
 def _listing(option: Option) -> Listing:
-    card = option.card
+    card, model = option.card, option.model
+    if model is not None:
+        return Listing(
+            option.name,
+            option.group,
+            about=model.title,
+            sort=model.kind,
+            millions=model.parameters,
+            source=model.source,
+            licence=model.licence,
+            here=option.here,
+        )
     if card is None:
         return Listing(option.name, option.group, about=option.about)
     return Listing(
@@ -104,7 +120,9 @@ def _option(group: str, name: str) -> Option:
         leaves = OmegaConf.to_container(composed[group], resolve=False)
         found = leaves if isinstance(leaves, dict) else {}
         leaf = found.get(name, {"selects": ", ".join(str(key) for key in found) or "nothing"})
-        return Option(group, name, _about(group, name), leaf, None, "")
+        model = model_card(leaf["card"], name) if group == "model" and "card" in leaf else None
+        here = "" if model is None else _model_present(composed, name)
+        return Option(group, name, _about(group, name), leaf, None, here, model)
     values = OmegaConf.to_container(composed.benchmark, resolve=True)
     leaf = {str(key): value for key, value in values.items()} if isinstance(values, dict) else {}
     return Option(group, name, _about(group, name), leaf, sources.card(leaf["card"]), _present(leaf))
@@ -128,14 +146,27 @@ def _present(leaf: dict[str, Any]) -> str:
     return "sample" if benchmark.provenance.origin == "sample" else "yes"
 
 
+def _model_present(composed: DictConfig, name: str) -> str:
+    """Say in a word whether a model can be run here, as it is configured; no weights are loaded."""
+    try:
+        load.panel({"model": {name: OmegaConf.to_container(composed.model[name], resolve=True)}})
+    except NotAvailableError as error:
+        return "needs code" if error.status == "script-only" else error.status.replace("unreachable", "no")
+    except InputError:
+        return "needs options"
+    return "yes"
+
+
 @contextlib.contextmanager
 def _away_from_the_hub() -> Iterator[None]:
     """Look only at what is here: listing must not download anything."""
-    before = os.environ.get("HF_HUB_OFFLINE")
+    before, asked = os.environ.get("HF_HUB_OFFLINE"), constants.HF_HUB_OFFLINE
     os.environ["HF_HUB_OFFLINE"] = "1"
+    constants.HF_HUB_OFFLINE = True  # read once from the environment, when the library was imported
     try:
         yield
     finally:
+        constants.HF_HUB_OFFLINE = asked
         if before is None:
             del os.environ["HF_HUB_OFFLINE"]
         else:

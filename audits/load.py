@@ -55,7 +55,7 @@ def benchmark(values: Mapping[str, Any]) -> Benchmark:
     if values["benchmark"].get("fetch") is True and options.get("root") is None:
         folder = Path(values["paths"]["cache"]) / "releases" / str(values["benchmark"]["name"])
         options["root"] = str(download.release(sources.card(options["card"]), folder))
-    built: Benchmark = _build(options, "benchmark")
+    built: Benchmark = _build(options, "benchmark", str(values["benchmark"].get("name", "")))
     return built
 
 
@@ -134,7 +134,7 @@ def recordings(values: Mapping[str, Any]) -> list[Recorded]:
     return [one for one in built if isinstance(one, Recorded)]
 
 
-def _build(options: Mapping[str, Any], where: str) -> Any:
+def _build(options: Mapping[str, Any], where: str, name: str = "") -> Any:
     """Call what `_target_` names with the other options, taken as they are.
 
     Hydra's own `instantiate` would read `${` in a value, already resolved, a second time: a path may hold it.
@@ -164,7 +164,7 @@ def _build(options: Mapping[str, Any], where: str) -> Any:
             where=where,
             got=f"{type(error).__name__}: {error}",
             expected=", ".join(known),
-            step=f"see `audits show {where.rpartition('.')[2]}`",
+            step=f"see `audits show {name or where.rpartition('.')[2]}`",
         ) from error
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from audits.alike import alike, finding, without
 from audits.bounds import bounds
 from audits.bounds import findings as bounds_found
 from audits.dataset import Roster
@@ -76,8 +77,19 @@ def from_cells(
             yield name, comparisons(grid, roster.golds, sees=scorer.sees, tolerance=tolerance)
 
     facts = dict(getattr(scorer, "facts", {}))
-    measured = Measured(contestant, found, long, cells, cells.seconds, counts, facts=facts)
+    measured = _distinct(Measured(contestant, found, long, cells, cells.seconds, counts, facts=facts), cells, roster)
     return _bounded(measured, roster, never_asked) if contestant.kind == "model" else measured
+
+
+def _distinct(measured: Measured, cells: Cells, roster: Roster) -> Measured:
+    """Add the leading results without the instances whose positive and foil the contestant reads as one text."""
+    same = alike(cells, roster.golds)
+    if not same.any():
+        return measured
+    made = {name: without(own, same) for name, own in measured.outcomes.items()}
+    found = {name: {**own, **made[name]} for name, own in measured.outcomes.items()}
+    notes = [finding(name, more, same, roster.ids) for name, more in made.items()]
+    return replace(measured, outcomes=found, findings=(*measured.findings, *notes))
 
 
 def _bounded(measured: Measured, roster: Roster, never_asked: Set[int]) -> Measured:

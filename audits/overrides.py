@@ -27,6 +27,7 @@ _FLAGS = (
     "--shell-completion", "-sc", "--info", "-i", "--experimental-rerun",
 )  # fmt: skip
 _PLAIN = re.compile(r"[\w./:@%+-]*")
+_NUMBER = re.compile(r"[+-]?[\d_.]+(e[+-]?\d+)?", re.IGNORECASE)
 
 
 def quote(value: str) -> str:
@@ -125,13 +126,18 @@ def _too_many(verb: str, bare: list[str], positional: str) -> InputError:
     )
 
 
+def _as_it_is(value: str) -> bool:
+    """Return whether Hydra reads a path as the text that it is; a folder may be called 2024 or 007."""
+    return bool(_PLAIN.fullmatch(value)) and not _NUMBER.fullmatch(value)
+
+
 def _quoted_path(word: str, *, sweep: bool) -> str:
     """Quote the value of a path override where Hydra would read more than one path into it."""
     key, sign, value = word.partition("=")
     if sign and is_path_key(key) and value.startswith("~"):
         value = str(Path(value).expanduser())  # no shell expands it after `key=`
         word = f"{key}={value}"
-    if not sign or not is_path_key(key) or _PLAIN.fullmatch(value) or value[:1] in {"'", '"'} or value == "":
+    if not sign or not is_path_key(key) or _as_it_is(value) or value[:1] in {"'", '"'} or value == "":
         return word
     # A list or a mapping of paths, unless the text as it stands is a path that exists.
     if value[0] in "[{" and key.lstrip("+").startswith("model.") and not Path(value).exists():

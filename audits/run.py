@@ -71,7 +71,8 @@ class Inputs(NamedTuple):
 
 def job(cfg: DictConfig) -> Exit:
     """Audit one benchmark and show the run."""
-    return rerender.show(audit(cfg))
+    full = rerender.is_full(plain(cfg))
+    return rerender.show(audit(cfg), full=full)
 
 
 def audit(cfg: DictConfig) -> Run:
@@ -91,9 +92,10 @@ def audit(cfg: DictConfig) -> Run:
 
 
 def _configured(cfg: DictConfig) -> dict[str, Any]:
-    """Return the configuration of one run: which experiment it belongs to, if any, is no part of it."""
+    """Return the configuration of one run: which experiment it belongs to, and what is printed, are no part of it."""
     values = plain(cfg)
     values.pop("experiment", None)
+    values.pop("terminal", None)
     return with_root(values)
 
 

@@ -153,7 +153,9 @@ def _check_roles(found: Mapping[str, tuple[str, ...]], header: Sequence[str], wh
 def _no_column(role: str, found: Mapping[str, tuple[str, ...]], header: Sequence[str], where: str) -> InputError:
     taken = {name for names in found.values() for name in names}
     free = {_plain(name): name for name in header if name and name not in taken}
-    hints = [hint for common in NAMES[role][:8] if (hint := near(common, free, limit=1))]
+    close = [hint for common in NAMES[role][:8] if (hint := near(common, free, limit=1))]
+    # The names were compared in their plain form; what is offered is the column as it is written.
+    hints = [hint.replace(plain, name) for hint in close for plain, name in free.items() if f" {plain}?" in hint]
     return InputError(
         f"no column looks like the {role}",
         where=where,

@@ -313,5 +313,9 @@ def _too_large(address: str, size: int, rules: Rules) -> InputError:
 
 def _gone(address: str, status: str, got: str) -> NotAvailableError:
     return NotAvailableError(
-        "a file cannot be fetched", status=status, where=public(address), got=got, step="get it by hand"
+        "a file cannot be fetched",
+        status=status,
+        where=public(address),
+        got=got,
+        step="get it by hand and give benchmark.root=FOLDER",
     )

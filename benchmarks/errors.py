@@ -66,5 +66,5 @@ def near(name: str, known: Iterable[str], *, limit: int = 3) -> str:
     >>> near("sugarcrep", ["sugarcrepe", "valse"])
     'did you mean sugarcrepe?'
     """
-    found = process.extract(name.lower(), list(known), scorer=fuzz.WRatio, score_cutoff=65, limit=limit)
+    found = process.extract(name, list(known), scorer=fuzz.WRatio, processor=str.lower, score_cutoff=65, limit=limit)
     return f"did you mean {', '.join(hit[0] for hit in found)}?" if found else ""

@@ -22,6 +22,7 @@ from benchmarks.stores import inside
 CHUNK = 1 << 20
 _HALF = re.compile("[\ud800-\udfff]")
 UNSAID = object()  # null is a value too
+AGAIN = "get the file again, or mend it there"
 Json = Any
 
 
@@ -206,11 +207,12 @@ def parse_json(text: str, spot: Spot) -> Json:
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         ended = error.pos >= len(text.rstrip())
-        spot.refuse(f"not valid JSON at {at}: {error.msg}", told="the text ends there" if ended else "")
+        told = "the text ends there" if ended else ""
+        spot.refuse(f"not valid JSON at {at}: {error.msg}", told=told, step=AGAIN)
     except RecursionError:
-        spot.refuse("not valid JSON: nested too deeply")
+        spot.refuse("not valid JSON: nested too deeply", step=AGAIN)
     except ValueError as error:
-        spot.refuse(f"not valid JSON: {error}")
+        spot.refuse(f"not valid JSON: {error}", step=AGAIN)
 
 
 def need_object(value: Json, spot: Spot, *, what: str = "a JSON object") -> Mapping[str, Json]:

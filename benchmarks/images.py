@@ -1,7 +1,8 @@
 """One reference to an image and one rule to decode it.
 
 The rule, for files and bytes alike: first frame; rotated as its EXIF block says, tag dropped; transparency
-composited on white; 16-bit grey scaled to 8 bits; everything else converted to 8-bit RGB; then cropped.
+composited on white; 16-bit grey scaled to 8 bits; everything else converted to 8-bit RGB; then cropped. A crop that
+reaches beyond the image is filled with black there, as the loaders of ARO and CREPE do (PIL's own `crop`), and noted.
 Colour profiles are ignored, as the image transforms of published models ignore them.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
+import re
 import struct
 import warnings
 import zlib
@@ -25,6 +27,7 @@ from benchmarks.errors import InputError
 
 MAX_PIXELS = 178_956_970  # 512 MiB as RGB: beyond it a small file may be meant to fill the memory
 BACKGROUND = (255, 255, 255)
+BEYOND = "black there, as upstream's loaders leave it"
 # Formats that Pillow reads by itself: others hand the file to an outside program.
 FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "GIF", "BMP", "DIB", "TIFF", "PPM", "JPEG2000", "AVIF", "ICO", "TGA")
 ORIENTATION = 274
@@ -38,6 +41,8 @@ ROTATIONS = {
     8: Image.Transpose.ROTATE_90,
 }
 GREY16 = ("I", "I;16", "I;16L", "I;16B", "I;16N")
+# Pillow names the buffer that it read from, by its address.
+_BUFFER = re.compile(r" <_io\.BytesIO object[^>]*>")
 # What Pillow's decoders raise for broken files, depending on the format and on where it breaks.
 FAULTS = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, OverflowError, struct.error, zlib.error)
 
@@ -88,7 +93,7 @@ class Decoded:
         image: 8-bit RGB, without metadata.
         original_size: (width, height) in pixels after rotation and before the crop.
         had_alpha: Whether the file had an alpha channel or a transparent colour.
-        notes: Sentences about anything unusual (broken EXIF block, several frames).
+        notes: Sentences about anything unusual (broken EXIF block, several frames, a crop that leaves the image).
         format: Name of the file's format as Pillow gives it, one of `FORMATS`.
     """
 
@@ -139,7 +144,7 @@ def decode(ref: ImageRef) -> Decoded:
     """Decode an image under the one rule of this module.
 
     Raises:
-        InputError: If it is absent, missing, truncated, no image, too large, or the crop lies outside of it; never
+        InputError: If it is absent, missing, truncated, no image, too large, or the crop holds nothing of it; never
             returns a stand-in.
     """
     data = encoded(ref)
@@ -152,7 +157,7 @@ def decode(ref: ImageRef) -> Decoded:
             raise InputError(
                 "an image file is broken, too large or no image",
                 where=_name(ref),
-                got=f"{len(data)} bytes; {type(error).__name__}: {str(error)[:120]}",
+                got=f"{len(data)} bytes; {type(error).__name__}: {_BUFFER.sub('', str(error))[:120]}",
                 expected=f"a complete file of one of {', '.join(FORMATS)} with at most {MAX_PIXELS} pixels",
                 step="fetch the file again",
             ) from error
@@ -175,7 +180,8 @@ def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
     rgb = rgb if turn is None else rgb.transpose(turn)
     rgb.info = {}
     size = rgb.size
-    return Decoded(_crop(rgb, ref), size, had_alpha, (*notes, *note), str(opened.format))
+    cropped, beyond = _crop(rgb, ref)
+    return Decoded(cropped, size, had_alpha, (*notes, *note, *beyond), str(opened.format))
 
 
 def _rotation(image: Image.Image) -> tuple[Image.Transpose | None, list[str]]:
@@ -222,19 +228,22 @@ def _grey16(image: Image.Image) -> Image.Image:
     return grey
 
 
-def _crop(image: Image.Image, ref: ImageRef) -> Image.Image:
-    """Cut out the box of a reference."""
+def _crop(image: Image.Image, ref: ImageRef) -> tuple[Image.Image, list[str]]:
+    """Cut out the box of a reference; what it holds beyond the image is black, and noted."""
     if ref.box is None:
-        return image
+        return image, []
     box = Box(*ref.box)
-    if not (0 <= box.left < box.right <= image.width and 0 <= box.top < box.bottom <= image.height):
+    inside = Box(max(0, box.left), max(0, box.top), min(image.width, box.right), min(image.height, box.bottom))
+    if inside.left >= inside.right or inside.top >= inside.bottom:
         raise InputError(
             "a crop lies outside its image",
             where=_name(ref),
             got=f"left, top, right, bottom = {tuple(box)}",
-            expected=f"a box of at least one pixel within {image.width} x {image.height}",
+            expected=f"a box that holds at least one pixel of {image.width} x {image.height}",
         )
-    return image.crop(box)
+    if (box.right - box.left) * (box.bottom - box.top) > MAX_PIXELS:
+        raise ValueError(f"a crop of {box.right - box.left} x {box.bottom - box.top} pixels")
+    return image.crop(box), [] if box == inside else [f"a crop reaches beyond its image: {BEYOND}"]
 
 
 def _name(ref: ImageRef) -> str:

@@ -70,7 +70,11 @@ class _Stream:
                     return value
             except json.JSONDecodeError as error:
                 if len(self._text) - self._at > MAX_VALUE or not self._more():
-                    spot.refuse(f"not valid JSON: {error.msg}", told="the file ends there" if self._ended else "")
+                    spot.refuse(
+                        f"not valid JSON: {error.msg}",
+                        told="the file ends there" if self._ended else "",
+                        step=files.AGAIN,
+                    )
             except RecursionError:
                 spot.refuse("not valid JSON: nested too deeply")
             except ValueError as error:

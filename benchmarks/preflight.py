@@ -50,12 +50,14 @@ class Coverage:
         expected: All instances.
         missing: Ids of the others, in order.
         keys: Keys of the first missing images.
+        first: Where the first of them was looked for.
     """
 
     present: int
     expected: int
     missing: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    first: str = ""
 
     @property
     def share(self) -> float:
@@ -90,7 +92,11 @@ def preflight(instances: Iterable[Instance], expected: Mapping[str, int] | None 
         total.update(content(instance))
         _count(instance, tally)
     if not tally.seen:
-        raise InputError("the benchmark has no instances", got="0", step="check benchmark.subsets and benchmark.limit")
+        raise InputError(
+            "the benchmark has no instances",
+            got="0",
+            step="check that the files of the release hold rows, and benchmark.subsets and benchmark.limit",
+        )
     return Preflight(
         len(tally.seen),
         len(tally.clusters),
@@ -124,6 +130,7 @@ def missing_images(instances: Iterable[Instance]) -> Coverage:
     present = total = 0
     missing: list[str] = []
     keys: dict[str, None] = {}
+    first = ""
     known: dict[str, bool] = {}
     for instance in instances:
         total += 1
@@ -132,9 +139,10 @@ def missing_images(instances: Iterable[Instance]) -> Coverage:
             present += 1
             continue
         missing.append(instance.id)
+        first = first or next((str(image.path) for image in lost if image.path is not None), "")
         if len(keys) < LISTED:
             keys.update(dict.fromkeys(image.key for image in lost))
-    return Coverage(present, total, tuple(missing), tuple(keys))
+    return Coverage(present, total, tuple(missing), tuple(keys), first)
 
 
 def _there(image: ImageRef, known: dict[str, bool]) -> bool:

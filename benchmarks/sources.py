@@ -15,6 +15,7 @@ from benchmarks.schema import Card, Origin
 
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".tsv", ".parquet"})
 _ROOT = "benchmark.root=FOLDER"
+METRICS = ("accuracy", "accuracy_all", "i2t", "t2i", "group")  # what a card may call its primary metric
 KINDS: Mapping[str, tuple[type, ...]] = {
     "gated": (bool,),
     "needs_images": (bool,),
@@ -86,10 +87,19 @@ def card(mapping: Card | Mapping[str, Any]) -> Card:
         raise InputError("unknown field of a card", where=where, got=unknown[0], expected=", ".join(known), step=step)
     needed = [name for name, item in known.items() if _required(item) and name not in mapping]
     if needed:
-        raise InputError("a card lacks a field", where=where, got=f"no {', '.join(needed)}")
+        step = f"add `{needed[0]}: ...` below `card:` in the benchmark's YAML"
+        raise InputError("a card lacks a field", where=where, got=f"no {', '.join(needed)}", step=step)
     for name, value in mapping.items():
         if not isinstance(value, KINDS.get(name, (str,))):
             raise InputError("wrong type in a card", where=f"{where}, {name}", got=f"{value!r}"[:80])
+    if mapping["primary"] not in METRICS:
+        raise InputError(
+            "unknown primary metric",
+            where=f"{where}, primary",
+            got=str(mapping["primary"]),
+            expected=", ".join(METRICS),
+            step=near(str(mapping["primary"]), METRICS),
+        )
     tidy: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in mapping.items()}
     return Card(**tidy)
 
@@ -118,7 +128,7 @@ def locate(card: Card, root: str | Path | None, wanted: Wanted) -> Place:
         NotAvailableError: If it is not there; the message says how to get it and where was looked.
     """
     if root is not None:
-        folder = _in_root(card, Path(root).expanduser(), wanted)
+        folder = _in_root(card, _given(root, _ROOT.partition("=")[0]).expanduser(), wanted)
         return Place(folder, "root", str(folder))
     if not card.hub:
         raise NotAvailableError(
@@ -215,7 +225,7 @@ def images_folder(images: str | Path | None, default: Path) -> Path:
     if images is None:
         beside = (default, default.with_name(f"{default.name}.zip"), default.with_name(f"{default.name}.tar"))
         return next((place for place in beside if place.exists()), default)
-    place = Path(images).expanduser()
+    place = _given(images, "benchmark.images").expanduser()
     if place.is_dir() or (place.is_file() and archives.is_packed(place)):
         return place
     raise InputError(
@@ -224,6 +234,23 @@ def images_folder(images: str | Path | None, default: Path) -> Path:
         got=str(place.absolute()) + (" (no archive)" if place.is_file() else ""),
         expected="a folder, a zip or an uncompressed tar",
     )
+
+
+def _given(path: str | Path, option: str) -> Path:
+    """Return a path that was given; an empty one would silently stand for the current folder.
+
+    Raises:
+        InputError: If it is empty.
+    """
+    if path == "":
+        raise InputError(
+            "an empty path",
+            where=option,
+            got="''",
+            expected="a path, or null",
+            step=f"give {option}=PATH or leave it out; a variable of the shell that it was taken from may not be set",
+        )
+    return Path(path)
 
 
 def _required(item: dataclasses.Field[Any]) -> bool:

@@ -22,6 +22,7 @@ from benchmarks.errors import InputError
 
 MAX_MEMBER = 256 << 20  # bytes of one encoded image; more is a bomb or no image
 MAX_MEMBERS = 5_000_000
+REPACK = "fetch it again; if it is meant to be so, unpack it by hand and give the folder"
 _PLAIN = re.compile(r"[^\\/:\0][^\\:\0]*")
 
 
@@ -97,7 +98,7 @@ class ZipStore:
         for info in infos:
             kind = info.external_attr >> 16
             if stat.S_IFMT(kind) not in (0, stat.S_IFREG, stat.S_IFDIR):
-                refuse(path, "a hostile archive: a link or device", name=info.filename)
+                refuse(path, "a hostile archive: a link or device", name=info.filename, step=REPACK)
             if info.flag_bits & 1:
                 refuse(path, "a locked archive: a member needs a password", name=info.filename)
         files = _checked(path, (info.orig_filename for info in infos if not info.is_dir()))
@@ -202,11 +203,14 @@ def _tar_members(path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
         with tarfile.open(path, "r:") as tar:
             for info in tar:
                 if not (info.isreg() or info.isdir()) or info.issparse():
-                    refuse(path, "a hostile archive: a link or device", name=info.name)
+                    refuse(path, "a hostile archive: a link or device", name=info.name, step=REPACK)
                 found += [info] if info.isreg() else []
+            ended = tar.offset
     except (OSError, tarfile.TarError, ValueError, EOFError) as error:
         refuse(path, "a tar file cannot be read", got=told(error), step="fetch the archive again, uncompressed")
     end = path.stat().st_size
+    if ended >= end and found:
+        refuse(path, "a tar file is cut off", got="no mark of its end", step="fetch the archive again")
     for info, name in zip(found, _checked(path, (one.name for one in found)), strict=True):
         if info.offset_data + info.size > end:
             refuse(path, "a tar file is cut off", name=name, step="fetch the archive again")
@@ -221,14 +225,14 @@ def _checked(path: Path, names: Iterable[str]) -> list[str]:
             try:
                 inside(path, name)
             except ValueError as error:
-                refuse(path, f"a hostile archive: {error}", name=name)
+                refuse(path, f"a hostile archive: {error}", name=name, step=REPACK)
         found.append(name)
         if len(found) > MAX_MEMBERS:
             refuse(path, "an archive holds too many members", expected=f"at most {MAX_MEMBERS}")
     if len(set(found)) != len(found):
         seen: set[str] = set()
         twice = next(name for name in found if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        refuse(path, "a hostile archive: two members have one name", name=twice)
+        refuse(path, "a hostile archive: two members have one name", name=twice, step=REPACK)
     return found
 
 

@@ -63,12 +63,13 @@ def read_cases(folder: Path, record: Record, index: Index, findings: Sequence[Fi
 
 
 def _read(folder: Path, record: Record, index: Index, findings: Sequence[Finding]) -> Cases:
-    table = read_table(folder, "instances").drop_duplicates("instance")
-    rows = {str(row["instance"]): row for row in table.to_dict("records")}
-    subset_of = {one: _text(row["subset"]) for one, row in rows.items()}
+    known = read_table(folder, "instances", columns=("instance", "subset")).drop_duplicates("instance")
+    subset_of = {str(one): _text(name) for one, name in zip(known["instance"], known["subset"], strict=True)}
     named = [one for item in findings for one in item.instances]
     seed = int(record["statistics"]["seed"])
     chosen, first = pick(subset_of, named, seed=seed, most=MOST_INSTANCES)
+    table = read_table(folder, "instances", ids=chosen).drop_duplicates("instance")
+    rows = {str(row["instance"]): row for row in table.to_dict("records")}
     scorers = [item.scorer for item in index.contestants]
     outcomes = _outcomes(read_table(folder, "outcomes", ids=chosen), scorers, record)
     scores = _scores(read_table(folder, "scores", ids=chosen), scorers)
@@ -81,10 +82,10 @@ def _read(folder: Path, record: Record, index: Index, findings: Sequence[Finding
         if used > MOST_BYTES and items:
             break
         items[one] = text
-    order = [one for one in rows if one in items]  # of the file, whatever they were chosen for
+    order = [one for one in subset_of if one in items]  # of the file, whatever they were chosen for
     head = {"subsets": [visible(name) for name in subsets], "states": STATES, "contestants": _contestants(index)}
     data = f'{_json(head)[:-1]},"items":[{",".join(items[one] for one in order)}]}}'
-    return Cases(data, _note(len(order), len(rows), min(first, len(order))), ())
+    return Cases(data, _note(len(order), len(subset_of), min(first, len(order))), ())
 
 
 def _note(shown: int, total: int, first: int) -> str:

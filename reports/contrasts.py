@@ -175,7 +175,14 @@ def order_grids(record: Record, index: Index) -> list[Grid]:
             *family_note(record, cells),
         )
         grids.append(
-            Grid(f"Both option orders: {visible(item.scorer)}", notes, tuple(rows), tuple(heads), tuple(cells))
+            Grid(
+                f"Both option orders: {visible(item.scorer)}",
+                notes,
+                tuple(rows),
+                tuple(heads),
+                tuple(cells),
+                brief=True,
+            )
         )
     return grids
 

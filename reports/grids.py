@@ -115,7 +115,7 @@ def _pooled(record: Record, index: Index) -> Grid:
     notes = (*shared, *all_tied(index, index.contestants), *interval_notes(record, index, used))
     notes += (*foot_notes(feet), *marks(cells))
     notes += (*family_note(record, cells), *folding_note(folded))
-    return Grid("All instances", notes, sectioned(rows), tuple(columns), tuple(cells), folded)
+    return Grid("All instances", notes, sectioned(rows), tuple(columns), tuple(cells), folded, brief=True)
 
 
 def _numbers(index: Index, contestant: Contestant, row: Sequence[Estimate | None]) -> tuple[str, ...]:

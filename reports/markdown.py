@@ -42,7 +42,7 @@ def render_markdown(view: View) -> str:
 def _verdict(verdict: Verdict) -> list[str]:
     """Return the level and its sentence, the subsets by level, what was measured on each, and the rule."""
     groups = "\n".join(f"- **{group.title}**: {_line(joined(list(group.subsets)))}" for group in verdict.groups)
-    head = f"**{verdict.title}**: {_line(verdict.sentence)}"
+    head = _line(verdict.sentence) if verdict.is_told else f"**{verdict.title}**: {_line(verdict.sentence)}"
     return [head, groups, _list(verdict.sentences), " ".join(_line(rule) for rule in verdict.rule)]
 
 

@@ -73,6 +73,10 @@ MEASURES = {
         for metric, title in _BOUNDED.items()
         for end in ("wrong", "right")
     },
+    **{
+        f"{metric}_distinct": Measure(f"{title} without captions read as the same", role="other")
+        for metric, title in {**_BOUNDED, "caption_preference": "caption preference"}.items()
+    },
     "lik_diff": Measure("Lik-Diff (nats)", "", role="other"),
     "sensitivity": Measure("sensitivity (d)", "", role="other"),
     "subset_std": Measure("std of the subsets", "points", role="other"),

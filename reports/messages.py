@@ -37,6 +37,9 @@ class Listing:
         n: Expected instances, None where it is not known.
         needs_images: Whether image files are needed, None where the question makes no sense.
         licence: As its authors state it, else empty.
+        sort: Kind of a model (`dual encoder`), else empty.
+        millions: Parameters of a model in millions, None where it is not known.
+        source: Where a model comes from, else empty.
         here: Whether it can be used on this machine now (`yes`, `sample`, `absent`), empty where nobody looked.
     """
 
@@ -47,6 +50,9 @@ class Listing:
     n: int | None = None
     needs_images: bool | None = None
     licence: str = ""
+    sort: str = ""
+    millions: float | None = None
+    source: str = ""
     here: str = ""
 
 
@@ -87,6 +93,9 @@ def _print_kind(rows: Sequence[Listing], console: Console, *, title: str) -> Non
     columns = {
         title: [row.name for row in rows],
         "what": [row.about for row in rows],
+        "kind": [row.sort for row in rows],
+        "size": ["" if row.millions is None else f"{row.millions:,.0f} M" for row in rows],
+        "source": [row.source for row in rows],
         "shape": [row.shape for row in rows],
         "n": ["" if row.n is None else count(row.n) for row in rows],
         "needs images": [_yes_no(row.needs_images) for row in rows],
@@ -96,7 +105,7 @@ def _print_kind(rows: Sequence[Listing], console: Console, *, title: str) -> Non
     shown = {label: cells for label, cells in columns.items() if any(cells)}
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for label in shown:
-        justify: Literal["left", "right"] = "right" if label == "n" else "left"
+        justify: Literal["left", "right"] = "right" if label in ("n", "size") else "left"
         # The name is what gets typed: it stands whole, and the other columns give way.
         table.add_column(_plain(label, console), justify=justify, overflow="fold", no_wrap=label == title)
     for row in zip(*shown.values(), strict=True):
@@ -122,7 +131,11 @@ def print_card(name: str, card: Card, console: Console, *, extra: Mapping[str, s
         console: Where.
         extra: Anything else worth a line, by label (chance, whether it is here).
     """
-    facts = [("name", name), *_card_facts(card), *(extra or {}).items()]
+    print_facts([("name", name), *_card_facts(card), *(extra or {}).items()], console)
+
+
+def print_facts(facts: Sequence[tuple[str, str]], console: Console) -> None:
+    """Print facts, one a line with its label; those without a text are left out."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")

@@ -9,6 +9,7 @@ from typing import IO
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.errors import InputError
@@ -22,6 +23,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 GROUP = 1 << 18
 """Rows after which a part of a table is written."""
+BATCH = 1 << 15
+"""Rows looked through at once."""
 
 
 def table_path(folder: Path, name: str) -> Path:
@@ -30,13 +33,16 @@ def table_path(folder: Path, name: str) -> Path:
     return folder / f"{name if plain else files.safe_name(name)}.parquet"
 
 
-def read_table(folder: Path, name: str, *, ids: Sequence[str] | None = None) -> pd.DataFrame:
+def read_table(
+    folder: Path, name: str, *, ids: Sequence[str] | None = None, columns: Sequence[str] | None = None
+) -> pd.DataFrame:
     """Return a table of a run folder.
 
     Args:
         folder: The run folder.
         name: `instances`, `scores`, `outcomes`, ...
-        ids: Read only the rows of these instances.
+        ids: Read only the rows of these instances, the others a part at a time: a table may be larger than memory.
+        columns: Read only these.
 
     Raises:
         InputError: If the run has no such table or it cannot be read.
@@ -46,9 +52,25 @@ def read_table(folder: Path, name: str, *, ids: Sequence[str] | None = None) -> 
         known = sorted(found.stem for found in folder.glob("*.parquet"))
         raise InputError("the run has no such table", where=str(folder), got=name, expected=", ".join(known))
     try:
-        return pd.read_parquet(path, filters=None if ids is None else [("instance", "in", list(ids))])
+        if ids is None:
+            return pd.read_parquet(path, columns=None if columns is None else list(columns))
+        return _rows_of(path, ids, columns)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(path, error) from error
+
+
+def _rows_of(path: Path, ids: Sequence[str], columns: Sequence[str] | None) -> pd.DataFrame:
+    """Return the rows of some instances, without holding the others."""
+    wanted = pa.array(list(dict.fromkeys(ids)), pa.string())
+    chosen = None if columns is None else list(columns)
+    with pq.ParquetFile(path) as file:
+        empty = file.schema_arrow.empty_table()
+        found = [empty if chosen is None else empty.select(chosen)]
+        for batch in file.iter_batches(BATCH, columns=chosen):
+            table = pa.Table.from_batches([batch])
+            found.append(table.filter(pc.is_in(table["instance"].cast(pa.string()), value_set=wanted)))
+    rows: pd.DataFrame = pa.concat_tables(found).unify_dictionaries().to_pandas()
+    return rows
 
 
 def write_parts(file: IO[bytes], parts: Iterable[pd.DataFrame]) -> None:

@@ -59,6 +59,7 @@ class Grid:
         columns: Heads of the columns.
         cells: Text by row and column.
         folded: Rows that a page shows only when asked, by position.
+        brief: Whether it belongs to the summary that a terminal shows unless asked for all.
     """
 
     title: str
@@ -67,6 +68,7 @@ class Grid:
     columns: tuple[Head, ...]
     cells: tuple[tuple[str, ...], ...]
     folded: frozenset[int] = frozenset()
+    brief: bool = False
 
 
 def opened(grid: Grid) -> Grid:

@@ -17,13 +17,15 @@ from reports.notes import Fact
 from reports.noticed import finding_lines
 from reports.streams import lost, silence
 from reports.tabular import Grid, Head, opened
-from reports.text import Line, Span, folded, joined
+from reports.text import Line, Span, count, folded, joined, line, name
 from reports.verdict import Verdict
 from reports.view import View
 
 _STYLES = {"ours": "", "name": "cyan", "foreign": "", "strong": "bold"}
 _PLAIN_WIDTH = 100
 _MOST_FINDINGS = 3
+FULL = "terminal=full"
+"""What a command is given to print everything."""
 
 
 class _Console(Console):
@@ -61,12 +63,14 @@ def console_for(stream: IO[str], environment: Mapping[str, str] | None = None) -
     )
 
 
-def render_terminal(view: View, console: Console) -> None:
+def render_terminal(view: View, console: Console, *, where: str = "", full: bool = True) -> None:
     """Print a view: the answer first, then tables, then where it came from.
 
     Args:
         view: What to show.
         console: Where; its width decides how tables are laid out.
+        where: The folder that holds the pages.
+        full: Whether all of it is printed, or the answer, the tables of all instances and what was noticed.
     """
     _banner(view, console)
     _print(console, _text(view.title, console, style="bold"))
@@ -80,21 +84,44 @@ def render_terminal(view: View, console: Console) -> None:
     for limit in (*(view.verdict.rule if view.verdict else ()), *view.answer.limits):
         _print(console, _text(limit, console, style="dim"))
     _section("Notices", view.notices, console)
-    for grid in view.grids:
+    for grid in view.grids if full else _brief(view, console):
         for block in fit(opened(grid), console.width):
             _grid(block, console)
     _facts("Not run", view.not_run, console)
-    _section("Findings", finding_lines(view.findings, _MOST_FINDINGS), console)
-    _facts("Source", view.source, console)
-    _facts("Contestants", view.contestants, console)
-    _facts("This run", view.setup, console)
+    if full:
+        _section("Findings", finding_lines(view.findings, _MOST_FINDINGS), console)
+        _facts("Source", view.source, console)
+        _facts("Contestants", view.contestants, console)
+        _facts("This run", view.setup, console)
+    else:
+        _section("Findings", finding_lines([one for one in view.findings if one.severity != "info"], 1), console)
+        _rest(view, where, console)
     console.print(Text())
     _banner(view, console)
 
 
+def _brief(view: View, console: Console) -> list[Grid]:
+    """Return the tables of the summary: those of all instances, and the first one by subset if it fits as it stands."""
+    chosen = [grid for grid in view.grids if grid.brief]
+    others = [grid for grid in view.grids if not grid.brief]
+    if others and len(fit(opened(others[0]), console.width)) == 1:
+        chosen.insert(0, others[0])
+    return chosen
+
+
+def _rest(view: View, where: str, console: Console) -> None:
+    """Say what else there is to read, and where."""
+    tables = len(view.grids) - len(_brief(view, console))
+    more = f"{count(tables)} more tables, all findings, " if tables else "all findings, "
+    told = line(f"{more}contestants with their signatures, and how to repeat the run: report.html and report.md in ")
+    told += (*line(name(where or ".")), *line(f"; here with `audits report {name(where or '.').text} {FULL}`."))
+    _section("The rest", (told,), console)
+
+
 def _verdict(verdict: Verdict, console: Console) -> None:
     """Print the level and its sentence, then the subsets by level."""
-    _print(console, _ours(verdict.title, console, "bold").append(": ").append(_text(verdict.sentence, console)))
+    title = Text() if verdict.is_told else _ours(f"{verdict.title}: ", console, "bold")
+    _print(console, title.append(_text(verdict.sentence, console, "bold" if verdict.is_told else "")))
     for group in verdict.groups:
         text = _ours(f"{group.title}: ", console, "bold")
         _print(console, text.append(_text(joined(list(group.subsets)), console)))

@@ -61,6 +61,11 @@ class Verdict(NamedTuple):
     sentences: tuple[Line, ...]
     rule: tuple[Line, ...]
 
+    @property
+    def is_told(self) -> bool:
+        """Return whether the sentence begins with the title's words: plain text need not say both."""
+        return "".join(span.text for span in self.sentence).startswith(self.title.removesuffix(" found"))
+
 
 def build_verdict(record: Record, index: Index) -> Verdict | None:
     """Return what is concluded, or None where a record says nothing of that."""
@@ -140,7 +145,8 @@ def verdict_grid(record: Record, index: Index) -> list[Grid]:
     power = record.get("thresholds", {}).get("power")
     said = f" with power {power:g}" if isinstance(power, float) else ""
     notes = (f"Smallest visible: how far from chance a shortcut must lie to be seen{said} after correction.",)
-    return [Grid("Verdict by subset", notes, rows, tuple(Head(text, is_name=False) for text in heads), cells)]
+    columns = tuple(Head(text, is_name=False) for text in heads)
+    return [Grid("Verdict by subset", notes, rows, columns, cells, brief=True)]
 
 
 def _row(item: VerdictFacts) -> tuple[str, ...]:

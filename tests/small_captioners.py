@@ -1,12 +1,13 @@
 """Small random models of the architectures that say how likely a caption is, each in its real layout on disk."""
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
 import torch
 from PIL import Image
-from transformers import PreTrainedTokenizerFast, set_seed
+from transformers import BertTokenizer, LlamaTokenizer, PreTrainedTokenizerFast, Qwen2Tokenizer, set_seed
 
 from benchmarks.images import ImageRef
 
@@ -21,42 +22,72 @@ SENTENCES = [
 SIZE = 32  # pixels of the square that a small vision tower reads
 
 
-def _bytes_tokenizer(marks: list[str], *, starts: str = "", **names) -> PreTrainedTokenizerFast:
-    """Return a byte-level BPE tokenizer, with the mark `starts` in front of every text if there is one."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+def _trained(model, pre_tokenizer, alphabet: list[str], marks: list[str]):
+    """Return a tokenizer's model, trained on the sentences: its vocabulary begins with the marks."""
+    from tokenizers import Tokenizer, models, trainers
 
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=340, special_tokens=marks, initial_alphabet=alphabet, show_progress=False, min_frequency=1
-    )
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizer
+    kind = trainers.BpeTrainer if isinstance(model, models.BPE) else trainers.WordPieceTrainer
+    trainer = kind(vocab_size=400, special_tokens=marks, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(SENTENCES, trainer)
-    if starts:
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{starts} $A", special_tokens=[(starts, tokenizer.token_to_id(starts))]
-        )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    return tokenizer
 
 
-def _words_tokenizer(marks: list[str], template: str, **names) -> PreTrainedTokenizerFast:
-    """Return a WordPiece tokenizer whose template stands around every text, as BERT's does."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+def _pieces(tokenizer) -> dict:
+    """Return vocabulary and merges of a trained byte-pair model."""
+    trained = json.loads(tokenizer.to_str())["model"]
+    return {"vocab": trained["vocab"], "merges": [tuple(pair) for pair in trained["merges"]]}
+
+
+def _bytes(marks: list[str]):
+    from tokenizers import models, pre_tokenizers
+
+    parts = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return _trained(models.BPE(), parts, pre_tokenizers.ByteLevel.alphabet(), marks)
+
+
+def _opt_tokenizer() -> PreTrainedTokenizerFast:
+    """Return a byte-level tokenizer with the start mark in front of every text, as OPT's has it."""
+    from tokenizers import decoders, processors
+
+    tokenizer = _bytes(["<pad>", "</s>"])
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.TemplateProcessing(single="</s> $A", special_tokens=[("</s>", 1)])
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="</s>", eos_token="</s>", pad_token="<pad>")
+
+
+def _bert_tokenizer(more: list[str]) -> BertTokenizer:
+    """Return a BERT tokenizer: [CLS] in front, [SEP] behind, token types beside the ids."""
+    return BertTokenizer(vocab=_words(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *more]).get_vocab())
+
+
+def _words(marks: list[str]):
+    from tokenizers import models, pre_tokenizers
 
     letters = [chr(number) for number in range(33, 127)]
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", *marks]
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=400, special_tokens=special, initial_alphabet=letters, show_progress=False
+    return _trained(models.WordPiece(unk_token="[UNK]"), pre_tokenizers.BertPreTokenizer(), letters, marks)
+
+
+def _t5_tokenizer() -> PreTrainedTokenizerFast:
+    """Return a tokenizer that closes every text with a mark, as T5's does."""
+    from tokenizers import processors
+
+    tokenizer = _words(["[PAD]", "[UNK]", "</s>"])
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", eos_token="</s>")
+
+
+def _llama_tokenizer() -> LlamaTokenizer:
+    """Return a Llama tokenizer: blanks are signs, the start mark stands in front, letters fall back to bytes."""
+    from tokenizers import models, pre_tokenizers
+
+    marks = ["<unk>", "<s>", "</s>", "<pad>", "<image>", *(f"<0x{number:02X}>" for number in range(256))]
+    parts = pre_tokenizers.Metaspace(replacement="\u2581", prepend_scheme="first")
+    trained = _trained(models.BPE(unk_token="<unk>"), parts, [], marks)
+    return LlamaTokenizer(
+        **_pieces(trained), pad_token="<pad>", add_bos_token=True, extra_special_tokens={"image_token": "<image>"}
     )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=template, special_tokens=[(mark, tokenizer.token_to_id(mark)) for mark in special]
-    )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", **names)
 
 
 def _vision(**more) -> dict:
@@ -83,7 +114,7 @@ def save_git(folder: Path) -> Path:
     """Save a GIT: image features in front of the text, learned positions, [CLS] starts and [SEP] ends."""
     from transformers import CLIPImageProcessor, GitConfig, GitForCausalLM, GitProcessor
 
-    raw = _words_tokenizer(["[CLS]", "[SEP]"], "[CLS] $A [SEP]", cls_token="[CLS]", sep_token="[SEP]")
+    raw = _bert_tokenizer(["[MASK]"])
     set_seed(0)
     config = GitConfig(
         vision_config=_vision(), max_position_embeddings=40, bos_token_id=2, eos_token_id=3, pad_token_id=0,
@@ -98,7 +129,7 @@ def save_blip(folder: Path) -> Path:
     """Save a BLIP captioner: a decoder that looks across at the image; its start mark replaces the tokenizer's."""
     from transformers import BlipConfig, BlipForConditionalGeneration, BlipImageProcessor, BlipProcessor
 
-    raw = _words_tokenizer(["[CLS]", "[SEP]", "[DEC]"], "[CLS] $A [SEP]", cls_token="[CLS]", sep_token="[SEP]")
+    raw = _bert_tokenizer(["[DEC]", "[MASK]"])
     marks = {"bos_token_id": 4, "eos_token_id": 1, "sep_token_id": 3, "pad_token_id": 0}
     set_seed(1)
     text = _text(len(raw), max_position_embeddings=40, encoder_hidden_size=16, **marks)
@@ -111,10 +142,7 @@ def save_blip2(folder: Path, *, language: str = "opt") -> Path:
     """Save a BLIP-2 over OPT (image tokens before the start mark) or over T5 (image and prompt in the encoder)."""
     from transformers import Blip2Config, Blip2ForConditionalGeneration, Blip2Processor, BlipImageProcessor
 
-    if language == "opt":
-        raw = _bytes_tokenizer(["<pad>", "</s>"], starts="</s>", bos_token="</s>", eos_token="</s>", pad_token="<pad>")
-    else:
-        raw = _words_tokenizer(["</s>"], "$A </s>", eos_token="</s>")
+    raw = _opt_tokenizer() if language == "opt" else _t5_tokenizer()
     processor = Blip2Processor(BlipImageProcessor(size={"height": SIZE, "width": SIZE}), raw, num_query_tokens=4)
     size = len(processor.tokenizer)
     if language == "opt":
@@ -150,11 +178,7 @@ def save_llava_next(folder: Path) -> Path:
         LlavaNextProcessor,
     )
 
-    marks = ["<unk>", "<s>", "</s>", "<pad>", "<image>"]
-    raw = _bytes_tokenizer(
-        marks, starts="<s>", bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
-        extra_special_tokens={"image_token": "<image>"},
-    )  # fmt: skip
+    raw = _llama_tokenizer()
     template = (
         "{% for message in messages %}{% if message['role'] == 'user' %}[INST] {% for part in message['content'] %}"
         "{% if part['type'] == 'image' %}<image>\n{% else %}{{ part['text'] }}{% endif %}{% endfor %} [/INST]"
@@ -192,7 +216,7 @@ def save_qwen2_vl(folder: Path) -> Path:
 
     image, video, ends = "<|image_pad|>", "<|video_pad|>", "<|im_end|>"
     marks = ["<|endoftext|>", "<|im_start|>", ends, "<|vision_start|>", "<|vision_end|>", image, video]
-    raw = _bytes_tokenizer(marks, eos_token=ends, pad_token="<|endoftext|>")
+    raw = Qwen2Tokenizer(**_pieces(_bytes(marks)), eos_token=ends, extra_special_tokens=marks)
     template = (
         "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{% for part in message['content'] %}"
         "{% if part['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ part['text'] }}"

@@ -36,6 +36,8 @@ SIGLIP = {
     "vision_cfg": VIT["vision_cfg"],
     "text_cfg": SIGLIP_TEXT,
 }
+WORDS = [*"abc0123456789", "red", "blue", "very", "cup", "on", "the", "left", "of", "table", "dog", "cat", "and"]
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.,!?-"
 PREPROCESS = {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5], "interpolation": "bicubic", "resize_mode": "squash"}
 
 
@@ -72,19 +74,98 @@ def save_t5_tokenizer(folder: Path) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
-    words = [*"abc0123456789", "red", "blue", "very", "cup", "on", "the", "left", "of", "table", "dog", "cat", "and"]
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    alphabet = sorted(
-        {letter for word in words for letter in word}
-        | set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.,!?-▁")
-    )
+    alphabet = sorted({*LETTERS, "\u2581"})
     trainer = trainers.BpeTrainer(
         vocab_size=300, special_tokens=["<unk>", "</s>"], initial_alphabet=alphabet, show_progress=False
     )
-    tokenizer.train_from_iterator([" ".join(words)] * 3, trainer)
+    tokenizer.train_from_iterator([" ".join(WORDS)] * 3, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, eos_token="</s>", pad_token="</s>", unk_token="<unk>", padding_side="right"
     )
     fast.save_pretrained(folder)
+
+
+def save_clip_tokenizer(folder: Path) -> None:
+    """Save a tokenizer as CLIP has it: a start mark, an end mark that is also the padding, the largest id."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    trainer = trainers.BpeTrainer(
+        vocab_size=297, special_tokens=["<unk>"], initial_alphabet=list(LETTERS), show_progress=False
+    )
+    tokenizer.train_from_iterator([" ".join(WORDS)] * 3, trainer)
+    tokenizer.add_special_tokens(["<start>", "<end>"])
+    start, end = tokenizer.token_to_id("<start>"), tokenizer.token_to_id("<end>")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<start> $A <end>", special_tokens=[("<start>", start), ("<end>", end)]
+    )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<start>", eos_token="<end>", pad_token="<end>", unk_token="<unk>",
+        model_max_length=77,
+    )  # fmt: skip
+    fast.save_pretrained(folder)
+
+
+def save_bert_tokenizer(folder: Path) -> None:
+    """Save a tokenizer as BLIP has it: BERT's, of words."""
+    from transformers import BertTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys([*WORDS, *LETTERS.lower(), *"-.,!?"])]
+    words += [f"##{letter}" for letter in LETTERS.lower() if letter.isalpha()]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    BertTokenizerFast(vocab=vocabulary, model_max_length=40).save_pretrained(folder)
+
+
+def save_transformers(folder: Path, kind: str, *, seed: int = 0, **text) -> torch.nn.Module:
+    """Save a model of transformers with its tokenizer and image processor, and return it."""
+    import transformers
+
+    tower = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
+    vision = {**tower, "image_size": 32, "patch_size": 16}
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind == "clip":
+        save_clip_tokenizer(folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        text = {**tower, "vocab_size": len(tokenizer), "eos_token_id": tokenizer.eos_token_id, **text}
+        config = transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=24)
+        model, processor = (
+            transformers.CLIPModel(config),
+            transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
+        )
+    elif kind == "blip":
+        save_bert_tokenizer(folder)
+        size = len(transformers.AutoTokenizer.from_pretrained(folder))
+        text = {**tower, "vocab_size": size, "max_position_embeddings": 40, "encoder_hidden_size": 32, **text}
+        config = transformers.BlipConfig(text_config=text, vision_config=vision, image_text_hidden_size=24)
+        model = transformers.BlipForImageTextRetrieval(config)
+        processor = transformers.BlipImageProcessor(size={"height": 32, "width": 32})
+    else:
+        save_t5_tokenizer(folder)
+        text = {**tower, "vocab_size": 300, "max_position_embeddings": 64, "projection_size": 32, **text}
+        if kind == "siglip2_naflex":
+            config = transformers.Siglip2Config(
+                text_config=text, vision_config={**tower, "num_patches": 16, "patch_size": 16}
+            )
+            model = transformers.Siglip2Model(config)
+            processor = transformers.Siglip2ImageProcessor(max_num_patches=16)
+        else:
+            config = transformers.SiglipConfig(text_config=text, vision_config=vision)
+            model = transformers.SiglipModel(config)
+            processor = transformers.SiglipImageProcessor(size={"height": 32, "width": 32})
+    spread(model, seed).save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return model
+
+
+def save_sentence(folder: Path, clip: Path) -> None:
+    """Save a model of sentence-transformers around a CLIP of transformers."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+
+    SentenceTransformer(modules=[Transformer(str(clip))]).save_pretrained(str(folder))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from audits.findings.schema import Lean, Reading, Sides, Text, Thresholds, Worst
+from audits.findings.schema import Lean, Reading, Text, Thresholds, Total, Worst
 from reports.schema import Finding
 
 _DOUBLED = re.compile(r"\s\s")
@@ -73,15 +73,6 @@ class _Count:
     lean: float = 0.0
 
 
-@dataclass(slots=True)
-class _Total:
-    positives: int = 0
-    foils: int = 0
-    instances: int = 0
-    sides: Sides = field(default_factory=Sides)
-    clusters: set[str] = field(default_factory=set)
-
-
 class Formats:
     """Count captions that bear a mark of format on each side, over the whole benchmark.
 
@@ -92,18 +83,16 @@ class Formats:
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._total = _Total()
+        self._total = Total()
+        self._clusters: set[str] = set()
         self._counts = [_Count(Worst(thresholds.shown)) for _ in MARKS]
 
     def add(self, reading: Reading) -> None:
         """Take one instance into account."""
         if not reading.is_pair:
             return
-        self._total.positives += len(reading.positives)
-        self._total.foils += len(reading.foils)
-        self._total.instances += 1
-        self._total.sides.add(reading)
-        self._total.clusters.add(reading.instance.cluster)
+        self._total.add(reading)
+        self._clusters.add(reading.instance.cluster)
         for mark, count in zip(MARKS, self._counts, strict=True):
             positives, foils = _bearing(mark, reading.positives), _bearing(mark, reading.foils)
             if positives or foils:
@@ -132,7 +121,7 @@ class Formats:
     def _finding(self, mark: _Mark, count: _Count) -> Finding:
         total, (one, other) = self._total, self._total.sides.many
         lean = Lean((total.instances + count.lean) / 2, total.instances)
-        severity = self._thresholds.distance(lean.distance(len(total.clusters)))
+        severity = self._thresholds.distance(lean.distance(len(self._clusters)))
         if mark.kind == "empty_captions":
             severity = "warning"
         return Finding(

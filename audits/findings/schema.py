@@ -173,6 +173,23 @@ class Sides:
 
 
 @dataclass(slots=True)
+class Total:
+    """Count what was read: captions of either side, instances, and what the sides are called."""
+
+    positives: int = 0
+    foils: int = 0
+    instances: int = 0
+    sides: Sides = field(default_factory=Sides)
+
+    def add(self, reading: Reading) -> None:
+        """Take one instance into account."""
+        self.positives += len(reading.positives)
+        self.foils += len(reading.foils)
+        self.instances += 1
+        self.sides.add(reading)
+
+
+@dataclass(slots=True)
 class Lean:
     """Sum up how often a cue alone would pick the positive, one credit per instance (0 to 1, one half for a tie).
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
-from audits.findings.schema import Reading, Sides, Text, Thresholds, Worst, plural
+from audits.findings.schema import Reading, Text, Thresholds, Total, Worst, plural
 from baselines.language.clip_bpe import ClipBpe
 from reports.schema import Finding
 
@@ -24,15 +24,6 @@ class _Count:
     identical: int = 0
 
 
-@dataclass(slots=True)
-class _Total:
-    positives: int = 0
-    foils: int = 0
-    instances: int = 0
-    longest: int = 0
-    sides: Sides = field(default_factory=Sides)
-
-
 class Truncation:
     """Count captions whose CLIP tokens, with start and end mark, exceed 77 and 64, over the whole benchmark.
 
@@ -42,7 +33,7 @@ class Truncation:
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._total = _Total()
+        self._total, self._longest = Total(), 0
         self._counts = {limit: _Count(Worst(thresholds.shown)) for limit in LIMITS}
 
     @cached_property
@@ -54,14 +45,11 @@ class Truncation:
         """Take one instance into account."""
         if not reading.is_pair:
             return
-        self._total.positives += len(reading.positives)
-        self._total.foils += len(reading.foils)
-        self._total.instances += 1
-        self._total.sides.add(reading)
+        self._total.add(reading)
         if all(_surely_fits(text.raw) for text in (*reading.positives, *reading.foils)):
             return
         positives, foils = self._encode(reading.positives), self._encode(reading.foils)
-        self._total.longest = max(self._total.longest, *(len(ids) + MARKS for ids in positives + foils))
+        self._longest = max(self._longest, *(len(ids) + MARKS for ids in positives + foils))
         for limit, count in self._counts.items():
             _add(count, reading, limit - MARKS, positives, foils)
 
@@ -92,7 +80,7 @@ class Truncation:
                     "instances": count.instances,
                     "of_instances": total.instances,
                     "identical_after_truncation": count.identical,
-                    "longest": total.longest,
+                    "longest": self._longest,
                 },
             )
 

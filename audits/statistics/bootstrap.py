@@ -97,10 +97,9 @@ class _Kept:
     @staticmethod
     def key(column: ClusterSums, n_clusters: int, draws: int, seed: int) -> bytes:
         """Return a digest of all that the means of a column depend on; of every part the length comes first."""
-        parts = (column.index.tobytes(), column.sums.tobytes(), column.counts.tobytes())
         total = sha256(f"{n_clusters} {draws} {seed} {len(column.index)}".encode())
-        for part in parts:
-            total.update(part)
+        for part in (column.index, column.sums, column.counts):
+            total.update(part.tobytes())
         return total.digest()
 
     def fill(self, means: Floats, key: bytes) -> bool:
@@ -121,18 +120,11 @@ class _Kept:
 _KEPT = _Kept(KEPT_BYTES)
 
 
-def _distinct(columns: Sequence[ClusterSums]) -> tuple[list[ClusterSums], list[int]]:
-    """Return the columns without repeats, and where each one is among them."""
-    place: dict[tuple[bytes, bytes, bytes], int] = {}
-    found: list[ClusterSums] = []
-    where = []
-    for column in columns:
-        key = (column.index.tobytes(), column.sums.tobytes(), column.counts.tobytes())
-        if key not in place:
-            place[key] = len(found)
-            found.append(column)
-        where.append(place[key])
-    return found, where
+def _distinct(columns: Sequence[ClusterSums], keys: Sequence[bytes]) -> tuple[dict[bytes, ClusterSums], list[int]]:
+    """Return the columns without repeats, by key, and where each one is among them."""
+    found = dict(zip(keys, columns, strict=True))
+    place = {key: number for number, key in enumerate(found)}
+    return found, [place[key] for key in keys]
 
 
 def _bundles(columns: Sequence[ClusterSums], n_clusters: int) -> list[_Bundle]:
@@ -140,9 +132,9 @@ def _bundles(columns: Sequence[ClusterSums], n_clusters: int) -> list[_Bundle]:
 
     Multiplying by zeros costs less than slicing the weights anew as long as few columns profit from the slice.
     """
-    alike: dict[bytes, list[int]] = {}
+    alike: dict[int, list[int]] = {}
     for place, column in enumerate(columns):
-        alike.setdefault(column.index.tobytes(), []).append(place)
+        alike.setdefault(id(column.index), []).append(place)  # equal ones are one object
     hosts: list[tuple[Ints, NDArray[np.bool_], list[int]]] = []
     for places in sorted(alike.values(), key=lambda found: -columns[found[0]].n_clusters):
         index = columns[places[0]].index
@@ -183,9 +175,9 @@ def replicates(
     >>> sorted(set(replicates([column], 2, draws=50, seed=0)[:, 0].round(3).tolist()))
     [0.0, 0.667, 1.0]
     """
-    distinct, places = _distinct(columns)
+    asked, places = _distinct(columns, [_KEPT.key(column, n_clusters, draws, seed) for column in columns])
+    keys, distinct = list(asked), list(asked.values())
     found = np.full((draws, len(distinct)), np.nan)
-    keys = [_KEPT.key(column, n_clusters, draws, seed) for column in distinct]
     fresh = [place for place, key in enumerate(keys) if not _KEPT.fill(found[:, place], key)]
     bundles = _bundles([distinct[place] for place in fresh], n_clusters)
     row = 0

@@ -30,7 +30,8 @@ class _Cell(NamedTuple):
     outcome: Outcome
     subset: str
     tag: str
-    rows: NDArray[np.int64]
+    ties: int
+    unscored: int
     chance: float
     sample: Sample
 
@@ -91,29 +92,36 @@ def estimates(
 
 def _cells(scorer: str, outcome: Outcome, clusters: NDArray[np.int64], cut: Slices) -> Iterator[_Cell]:
     """Yield the estimates of one scorer and metric that are defined."""
-    for part in [*cut.subsets, *cut.rest, cut.pooled]:
-        yield from _cell(scorer, outcome, clusters, part)
-    yield from _macro(scorer, outcome, clusters, cut.subsets)
-    for part in cut.tagged:
-        yield from _cell(scorer, outcome, clusters, part)
-
-
-def _cell(scorer: str, outcome: Outcome, clusters: NDArray[np.int64], part: Slice) -> Iterator[_Cell]:
     # A metric without a chance (a flip rate) is defined where it has a credit or should have one.
     known = ~np.isnan(outcome.chance) | ~np.isnan(outcome.credit) | outcome.unscored
-    rows = part.rows[known[part.rows]]
-    if len(rows):
-        sample = pooled(outcome.credit[rows], clusters[rows])
-        yield _Cell(scorer, outcome, part.subset, part.tag, rows, _chance(outcome, rows), sample)
-
-
-def _macro(scorer: str, outcome: Outcome, clusters: NDArray[np.int64], subsets: list[Slice]) -> Iterator[_Cell]:
-    """Yield the mean over the subsets that have a value, if there are two or more."""
-    scored = [part.rows for part in subsets if not np.isnan(outcome.credit[part.rows]).all()]
+    parts = [(part, part.rows[known[part.rows]]) for part in cut.subsets]
+    samples = [pooled(outcome.credit[rows], clusters[rows]) for _, rows in parts]
+    for (part, rows), sample in zip(parts, samples, strict=True):
+        yield from _cell(scorer, outcome, part, rows, sample)
+    for part in [*cut.rest, cut.pooled]:
+        rows = part.rows[known[part.rows]]
+        yield from _cell(scorer, outcome, part, rows, pooled(outcome.credit[rows], clusters[rows]))
+    scored = {place: sample for place, sample in enumerate(samples) if sample.n}
     if len(scored) > 1:
-        chance = float(np.mean([_chance(outcome, rows) for rows in scored]))
-        rows = np.concatenate([part.rows for part in subsets])
-        yield _Cell(scorer, outcome, MACRO, "", rows, chance, macro(outcome.credit, clusters, scored))
+        having = [parts[place][1] for place in scored]
+        chance = float(np.mean([_chance(outcome, one) for one in having]))
+        left = _left(outcome, np.concatenate([one for _, one in parts]))
+        mean = macro(outcome.credit, clusters, having, list(scored.values()))
+        yield _Cell(scorer, outcome, MACRO, "", *left, chance, mean)
+    for part in cut.tagged:
+        rows = part.rows[known[part.rows]]
+        yield from _cell(scorer, outcome, part, rows, pooled(outcome.credit[rows], clusters[rows]))
+
+
+def _cell(scorer: str, outcome: Outcome, part: Slice, rows: NDArray[np.int64], sample: Sample) -> Iterator[_Cell]:
+    """Yield the estimate over some rows, if there are any."""
+    if len(rows):
+        yield _Cell(scorer, outcome, part.subset, part.tag, *_left(outcome, rows), _chance(outcome, rows), sample)
+
+
+def _left(outcome: Outcome, rows: NDArray[np.int64]) -> tuple[int, int]:
+    """Return how many instances were tied, and how many have no score."""
+    return int(outcome.tie[rows].sum()), int(outcome.unscored[rows].sum())
 
 
 def _chance(outcome: Outcome, rows: NDArray[np.int64]) -> float:
@@ -135,8 +143,8 @@ def _row(cell: _Cell, interval: Interval, is_primary: bool, benchmark: str, sign
         high=interval.high,
         n=cell.sample.n,
         n_clusters=cell.sample.whole.n_clusters,
-        ties=int(cell.outcome.tie[cell.rows].sum()),
-        unscored=int(cell.outcome.unscored[cell.rows].sum()),
+        ties=cell.ties,
+        unscored=cell.unscored,
         chance=cell.chance,
         method=interval.method,
         seed=interval.seed,

@@ -12,7 +12,7 @@ Instances of equal shape and gold pattern are handled together. Which metrics ex
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -157,7 +157,7 @@ def outcomes(
             if metric not in found:
                 found[metric] = _blank(metric, len(golds))
             _fill(found[metric], pattern.rows, decision, chance)
-    return found
+    return {metric: _settled(outcome) for metric, outcome in found.items()}
 
 
 def _blank(metric: str, size: int) -> Outcome:
@@ -168,6 +168,14 @@ def _blank(metric: str, size: int) -> Outcome:
 def _fill(outcome: Outcome, rows: NDArray[np.int64], decision: Decision, chance: float) -> None:
     outcome.credit[rows], outcome.tie[rows], outcome.unscored[rows] = decision
     outcome.chance[rows] = chance
+
+
+def _settled(outcome: Outcome) -> Outcome:
+    """Return the outcome with a chance that is one value everywhere held once: there are dozens of outcomes."""
+    chance = outcome.chance
+    if not len(chance) or not (chance == chance[0]).all():
+        return outcome
+    return replace(outcome, chance=np.broadcast_to(chance[0], chance.shape))
 
 
 def _metrics(scores: Floats, gold: Bools, sees: Set[str], tolerance: float) -> Mapping[str, tuple[Decision, float]]:

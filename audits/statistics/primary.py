@@ -86,28 +86,34 @@ def pooled(credit: NDArray[np.float64], clusters: Ints) -> Sample:
     return Sample(whole, (whole,), (sides(credit, clusters),), len(entered), bool(np.isin(entered, (0.0, 1.0)).all()))
 
 
-def macro(credit: NDArray[np.float64], clusters: Ints, subsets: Sequence[Ints]) -> Sample:
+def macro(
+    credit: NDArray[np.float64], clusters: Ints, subsets: Sequence[Ints], samples: Sequence[Sample] | None = None
+) -> Sample:
     """Return the sample of the mean of subset values.
 
     Args:
         credit: Float64 [n], 0 to 1, NaN where an instance does not enter.
         clusters: Code of each instance's cluster, int64 [n].
         subsets: Rows of each subset, each with at least one credit.
+        samples: Of the subsets' pooled means, where they are known already.
 
     Source: goodcrepe (its averages are macro).
 
     >>> macro(np.array([1.0, 0.0, 0.0]), np.arange(3), [np.array([0]), np.array([1, 2])]).whole.value
     0.5
     """
+    parts = [pooled(credit[rows], clusters[rows]) for rows in subsets] if samples is None else samples
     weight = np.zeros(len(credit))
-    for rows in subsets:
-        weight[rows] = 1 / (len(subsets) * np.count_nonzero(~np.isnan(credit[rows])))
+    for rows, part in zip(subsets, parts, strict=True):
+        weight[rows] = 1 / (len(subsets) * part.n)
     inside = np.where(weight > 0, credit, np.nan)
-    parts = tuple(cluster_sums(credit[rows], clusters[rows]) for rows in subsets)
-    entered = inside[~np.isnan(inside)]
-    binary = bool(np.isin(entered, (0.0, 1.0)).all())
-    split = tuple(sides(credit[rows], clusters[rows]) for rows in subsets)
-    return Sample(cluster_sums(inside, clusters, weight), parts, split, len(entered), binary)
+    return Sample(
+        cluster_sums(inside, clusters, weight),
+        tuple(part.whole for part in parts),
+        tuple(part.split[0] for part in parts),
+        sum(part.n for part in parts),
+        all(part.is_binary for part in parts),
+    )
 
 
 def intervals(

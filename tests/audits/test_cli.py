@@ -447,3 +447,24 @@ def test_hints_lead_somewhere(cli, tmp_path) -> None:
     (tmp_path / "mine.xlsx").write_bytes(b"PK")
     refused(cli("run", "benchmark=table", "benchmark.path=mine.xlsx"), ".xlsx", "export it", "csv")
     refused(cli("show", "sugarcrepe", "valse"), "one at a time", "audits show valse")
+
+
+def test_the_terminal_shows_a_summary_unless_asked_for_everything(cli, pairs) -> None:
+    words = ("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out")
+    brief = cli(*words)
+    assert brief.returncode == 0, brief.stderr
+    assert "All instances" in brief.stdout
+    assert "terminal=full" in brief.stdout
+    assert "Contestants\n" not in brief.stdout
+    whole = cli(*words, "terminal=full")  # the same run: what is printed is no part of it
+    assert whole.returncode == 0, whole.stderr
+    assert "Contestants\n" in whole.stdout
+    assert "This run\n" in whole.stdout
+    assert cli("report", "out", "terminal=full").stdout == whole.stdout
+    assert cli("report", "out").stdout == brief.stdout
+
+
+def test_an_unknown_kind_of_output_is_refused_before_anything_runs(cli, pairs, tmp_path) -> None:
+    done = cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out", "terminal=ful")
+    refused(done, "terminal", "ful", "summary or full", "full")
+    assert not (tmp_path / "out").exists()

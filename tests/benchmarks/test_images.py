@@ -186,10 +186,23 @@ def test_the_crop_comes_after_the_rotation():
     assert np.asarray(got.image).tolist() == whole[2:]
 
 
-@pytest.mark.parametrize("box", [(0, 0, 5, 2), (-1, 0, 2, 2), (0, 0, 0, 2), (3, 0, 2, 2), (0, 0, 4, 3)])
-def test_a_crop_outside_of_the_image_is_refused(box):
+@pytest.mark.parametrize("box", [(4, 0, 6, 2), (-2, 0, 0, 2), (0, 0, 0, 2), (3, 0, 2, 2), (0, 2, 4, 3)])
+def test_a_crop_that_holds_nothing_of_the_image_is_refused(box):
     with pytest.raises(InputError, match="4 x 2"):
         decode(ImageRef("k", data=encode(grid()), box=box))
+
+
+def test_a_crop_without_bounds_is_refused():
+    with pytest.raises(InputError, match="100000 x 100000 pixels"):
+        decode(ImageRef("k", data=encode(grid()), box=(0, 0, 100_000, 100_000)))
+
+
+def test_a_crop_that_leaves_the_image_is_black_there_and_noted():
+    got = decode(ImageRef("k", data=encode(grid()), box=(3, 1, 5, 3)))  # of 4 x 2 only the pixel (3, 1) is inside
+    corner = np.asarray(grid())[1, 3].tolist()
+    assert np.asarray(got.image).tolist() == [[corner, [0, 0, 0]], [[0, 0, 0], [0, 0, 0]]]
+    assert any("beyond its image" in note for note in got.notes)
+    assert decode(ImageRef("k", data=encode(grid()), box=(0, 0, 4, 2))).notes == ()
 
 
 def test_exists_and_digest(tmp_path):

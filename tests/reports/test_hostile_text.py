@@ -122,11 +122,12 @@ def test_markdown_pieces_come_back_exactly(text):
         assert sum(token.type == "td_open" for token in tokens_of(table)) == 2
 
 
-@pytest.mark.parametrize("width", [60, 100, 160])
+@pytest.mark.parametrize(("width", "full"), [(60, True), (100, True), (100, False), (160, True)])
 @pytest.mark.parametrize("text", HOSTILE)
-def test_terminal_prints_no_control_and_obeys_no_markup(make, text, width):
+def test_terminal_prints_no_control_and_obeys_no_markup(make, text, width, full):
     stream = io.StringIO()
-    render_terminal(view_of(make, text), Console(file=stream, width=width, force_terminal=False))
+    console = Console(file=stream, width=width, force_terminal=False)
+    render_terminal(view_of(make, text), console, where=text, full=full)
     printed = stream.getvalue()
     assert not [c for c in printed if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u2066\u200b"]
     if text.strip() and len(text) < 60:

@@ -1,10 +1,8 @@
 """A real browser loads the report: it asks for nothing, complains of nothing and runs nothing."""
 
-import importlib.util
 import re
 import struct
 import zlib
-from pathlib import Path
 
 import pytest
 
@@ -15,19 +13,11 @@ from reports.index import Index
 from reports.record import RunFolder
 from reports.schema import Finding
 from reports.view import build_view
+from tests.reports import browser
 
-
-def _browser():
-    spec = importlib.util.spec_from_file_location("browser", Path(__file__).with_name("browser.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BROWSER = _browser()
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(not BROWSER.CHROMIUM, reason="no chromium is installed (apt-get install chromium)"),
+    pytest.mark.skipif(not browser.CHROMIUM, reason="no chromium is installed (apt-get install chromium)"),
 ]
 
 RAN = "document.title='RAN'"
@@ -81,7 +71,7 @@ def test_the_browser_would_run_and_fetch_what_a_page_lets_it(tmp_path):
     page.write_text(
         f"<img src=http://evil.example/x.png><script>{RAN};console.error('said')</script>", encoding="utf-8"
     )
-    seen = BROWSER.visit(page, tmp_path / "profile")
+    seen = browser.visit(page, tmp_path / "profile")
     assert "<title>RAN</title>" in seen.dom
     assert any(b"evil.example" in line for line in seen.requests)
     assert any("said" in line for line in seen.console)
@@ -90,7 +80,7 @@ def test_the_browser_would_run_and_fetch_what_a_page_lets_it(tmp_path):
 def test_a_hostile_report_runs_nothing_asks_for_nothing_and_is_shown_whole(make, tmp_path):
     page = tmp_path / "report.html"
     page.write_text(hostile_page(make), encoding="utf-8")
-    seen = BROWSER.visit(page, tmp_path / "profile")
+    seen = browser.visit(page, tmp_path / "profile")
     assert seen.requests == []
     assert seen.console == []
     title = re.search(r"<title>(.*?)</title>", seen.dom, re.DOTALL)[1]
@@ -132,7 +122,7 @@ def test_no_page_is_wider_than_its_screen(make, tmp_path, width, chart, scheme, 
         page = render_html(build_view(*facts, cases=cases)).replace("default-src 'none'", "script-src 'unsafe-inline'")
         (folder / "page.html").write_text(page.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
         (folder / "frame.html").write_text(FRAME.replace("WIDTH", str(width)), encoding="utf-8")
-        seen = BROWSER.visit(folder / "frame.html", folder / "profile", "--window-size=1500,950", preferred)
+        seen = browser.visit(folder / "frame.html", folder / "profile", "--window-size=1500,950", preferred)
         _, needed, there, colour, shown = re.search(r"<title>(PROBE.*?)</title>", seen.dom)[1].split("|")
         assert int(needed) <= int(there) == width
         assert colour == ground
@@ -145,7 +135,7 @@ def test_a_picture_of_the_page_is_not_blank(make, tmp_path, width):
     image = pytest.importorskip("PIL.Image")
     page, shot = tmp_path / "report.html", tmp_path / "shot.png"
     page.write_text(render_html(build_view(make.record(), make.estimates())), encoding="utf-8")
-    BROWSER.visit(page, tmp_path / "profile", f"--window-size={width},900", f"--screenshot={shot}")
+    browser.visit(page, tmp_path / "profile", f"--window-size={width},900", f"--screenshot={shot}")
     with image.open(shot) as picture:
         colours = {colour: number for number, colour in picture.convert("RGB").getcolors(1 << 20)}
     assert colours.get((0, 114, 178), 0) > 20  # the first series: #0072b2

@@ -96,3 +96,22 @@ def test_cluster_sums_weigh_rows() -> None:
     found = cluster_sums(np.array([1.0, 0.0, 1.0]), np.array([0, 0, 1]), np.array([0.5, 0.25, 0.25]))
     assert found.value == 0.75
     assert found.counts.tolist() == [0.75, 0.25]
+
+
+def test_equal_arrays_of_columns_are_held_once_and_cannot_be_written_to():
+    clusters = np.array([0, 0, 2, 3])
+    first = cluster_sums(np.array([1.0, 0.0, 1.0, 0.0]), clusters)
+    second = cluster_sums(np.array([0.0, 0.0, 1.0, 0.0]), clusters)
+    assert second.index is first.index
+    assert second.counts is first.counts
+    assert second.sums is not first.sums
+    assert first.sums.tolist() == [1, 1, 0]
+    assert second.sums.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        first.index[0] = 7
+
+
+def test_whole_numbers_and_proportions_of_equal_bytes_are_not_taken_for_each_other():
+    zeros = cluster_sums(np.zeros(1), np.array([0]))  # index 0 and sum 0.0 are the same eight bytes
+    assert zeros.index.dtype == np.int64
+    assert zeros.sums.dtype == np.float64

@@ -249,3 +249,13 @@ def test_a_quarter_of_a_million_pairs_take_seconds() -> None:
     start = time.perf_counter()
     outcomes(scores, golds, sees=BOTH)
     assert time.perf_counter() - start < 5
+
+
+def test_a_chance_that_is_one_value_takes_no_room_and_others_are_kept_apart():
+    pair, triple = np.array([[True, False]]), np.array([[True, False, False]])
+    scores = [np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]]), np.array([[1.0, 0.0, 0.0]])]
+    same = outcomes(scores[:2], [pair, pair], sees={"text"})["accuracy"]
+    assert same.chance.tolist() == [0.5, 0.5]
+    assert same.chance.strides == (0,)
+    mixed = outcomes(scores, [pair, pair, triple], sees={"text"})["accuracy"]
+    assert mixed.chance.tolist() == [0.5, 0.5, 1 / 3]

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import open_clip
 from numpy.typing import NDArray
-from open_clip.tokenizer import HFTokenizer, SimpleTokenizer, get_clean_fn
+from open_clip.tokenizer import HFTokenizer, SimpleTokenizer
 
-from audits.models.dual_encoder.files import files_digest
+from audits.models.dual_encoder.cleaning import as_it_is, cleaner
+from audits.models.dual_encoder.files import TOKENIZER_FILES, files_digest
 from audits.models.dual_encoder.schema import Text
 from baselines.language.files import locate, transformers_errors
-from benchmarks.errors import InputError, near
+from benchmarks.errors import InputError
 
-AUTO, OFF = "auto", "off"
-CLEANING = {"whitespace": "whitespace", "lower": "lower", "canonical": "canonicalize"}
-TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges*", "special_tokens_map.json", "*.model")
 PART = 2000  # captions tokenised at once
 
 
@@ -50,9 +48,9 @@ class Captions:
         self.cuttable = _cuttable(config, text)
         options = dict(text.get("tokenizer_kwargs") or {})
         own = str(options.pop("clean", "whitespace" if text.get("hf_tokenizer_name") else "lower"))
-        self._clean, cleaned = _cleaning(cleaning, own)
+        self._clean, cleaned = cleaner(cleaning, own)
         self._tokenizer, identity = _tokenizer(text, folder, self.context, options)
-        self._tokenizer.clean_fn = _as_it_is
+        self._tokenizer.clean_fn = as_it_is
         self.signature = {"text": cleaned, "tokenizer": identity, "context": str(self.context)}
 
     def read(self, captions: Sequence[str]) -> list[Text]:
@@ -108,32 +106,10 @@ class Captions:
         return widths
 
 
-def _as_it_is(text: str) -> str:
-    return text
-
-
 def _cuttable(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
     """Return whether the tower attends to the left only and pools at a mark: what stands behind it changes nothing."""
     other = text.get("hf_model_name") or text.get("embed_cls") or "multimodal_cfg" in config
     return not other and not text.get("no_causal_mask") and text.get("pool_type", "argmax") in ("argmax", "eos")
-
-
-def _cleaning(asked: str, own: str) -> tuple[Callable[[str], str], str]:
-    """Return the function that cleans a caption, and what it is called."""
-    if asked == OFF:
-        return _as_it_is, "as released"
-    names = {AUTO: own, **CLEANING}
-    if asked not in names:
-        raise InputError(
-            "unknown cleaning of text",
-            where="cleaning",
-            got=asked,
-            expected=", ".join([*names, OFF]),
-            step=near(asked, names) or "leave it at auto",
-        )
-    known = {value: key for key, value in CLEANING.items()}
-    clean: Callable[[str], str] = get_clean_fn(names[asked])
-    return clean, f"cleaned once: {known.get(names[asked], names[asked])}{' (the model own)' if asked == AUTO else ''}"
 
 
 def _tokenizer(

@@ -22,8 +22,9 @@ from PIL import Image
 
 from audits.models.dual_encoder import checkpoints
 from audits.models.dual_encoder.checks import evaluation_mode, unit
+from audits.models.dual_encoder.cleaning import AUTO
 from audits.models.dual_encoder.clip_source import GELU, QUICKGELU, Source, Wanted, resolve
-from audits.models.dual_encoder.clip_text import AUTO, Captions
+from audits.models.dual_encoder.clip_text import Captions
 from audits.models.dual_encoder.clip_tower import TextTower
 from audits.models.dual_encoder.precision import dtype_of
 from audits.models.dual_encoder.schema import Text

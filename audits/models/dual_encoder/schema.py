@@ -37,7 +37,7 @@ class Text:
     @property
     def key(self) -> str:
         """Return what the embedding depends on: captions with equal ids are one caption."""
-        return self.ids.tobytes().hex()
+        return f"{self.tokens} {self.ids.tobytes().hex()}"
 
 
 class Encoder(Protocol):
@@ -45,13 +45,15 @@ class Encoder(Protocol):
 
     Attributes:
         name: Short name of the model.
-        dimension: Numbers per embedding, D.
         facts: What a reader should know of how it went.
     """
 
     name: str
-    dimension: int
     facts: dict[str, str | int]
+
+    @property
+    def dimension(self) -> int:
+        """Return the numbers per embedding, D."""
 
     @property
     def signature(self) -> Mapping[str, str]:

@@ -29,8 +29,8 @@ class Causal:
         self._device, self._dtype = model.device, model.dtype
         named = [name for name in CACHES if name in _arguments(model)]
         # BLIP-2 hands on what it is given; only the language model inside knows what it has read.
-        self._text = model if named else model.language_model
-        self._cache = next(name for name in CACHES if name in _arguments(self._text))
+        self._text = model if named else getattr(model, "language_model", model)
+        self._cache = next((name for name in CACHES if name in _arguments(self._text)), CACHES[0])
         self._keeps = "logits_to_keep" in _arguments(self._text)
 
     def batch(self, scenes: Sequence[Scene]) -> list[torch.Tensor]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from audits.models import weights
 from audits.models.generative import loading
 from audits.models.generative.items import Ids, Item
-from audits.models.generative.prompts import Prompter
+from audits.models.generative.prompts import Prompter, marks_of
 from audits.models.generative.reading import Reader
 from baselines.language.model import choose_device, choose_dtype, context_length
 from baselines.schema import Task, Work
@@ -73,16 +73,9 @@ class Core:
         self._dtype, self._device = choose_dtype(settings.dtype), choose_device(settings.device)
         self._found = loading.found(weights.find(settings.model, revision=settings.revision))
         config, processor = loading.configuration(self._found), loading.processor(self._found)
-        text = config.get_text_config()
         self.name = self._found.name
-        self.prompter = Prompter(
-            processor,
-            template=settings.template,
-            stand_in=processor.tokenizer.eos_token_id,
-            start=text.bos_token_id if config.model_type == "blip" else None,
-            keeps_end=bool(getattr(text, "is_encoder_decoder", False)),
-            name=self.name,
-        )
+        marks = marks_of(config, processor.tokenizer)
+        self.prompter = Prompter(processor, marks, template=settings.template, name=self.name)
         self._context = context_length(self._found.folder)
         self.facts: dict[str, str | int] = {}
 
@@ -145,9 +138,7 @@ class Core:
 
     def _compute(self, items: Sequence[Item]) -> NDArray[np.float64]:
         values = self._reader.read(items)[:, None]
-        said = self._reader.checked
-        how = "as one by one" if said.in_batches else "one by one: batches differ"
-        self.facts["batches"] = f"{how} (largest difference {said.difference:.1g} nats per token)"
+        self.facts["batches"] = self._reader.checked.said
         return values
 
     def encode(self, texts: Sequence[str]) -> dict[str, Ids]:

@@ -12,6 +12,7 @@ from audits.models.generative.items import Ids
 from benchmarks.errors import InputError
 
 QUERY, TEXT = "{query}", "{text}"
+IGNORED = ("attention_mask", "labels")  # nothing is padded, and nothing is trained
 TOKENWISE = ("mm_token_type_ids", "token_type_ids")
 
 
@@ -29,38 +30,45 @@ class Shown(NamedTuple):
     marked: tuple[str, ...]
 
 
+class Marks(NamedTuple):
+    """Hold the ids that tell architectures apart.
+
+    Attributes:
+        stand_in: What starts a text where the tokenizer puts nothing in front and there is no prompt: the model's start
+            mark if it has one, else its end-of-text.
+        image: An image's place as the model's configuration has it; None takes the processor's.
+        start: What replaces the tokenizer's own start mark (BLIP's decoder has another one), or None.
+        decoder: What a decoder starts from whose encoder reads the prompt, which then keeps its closing mark; or None.
+    """
+
+    stand_in: int | None
+    image: int | None = None
+    start: int | None = None
+    decoder: int | None = None
+
+
 class Prompter:
     """Write prompts for one model, as its own processor would.
 
     Args:
         processor: What transformers loads for the model.
+        marks: Ids that tell architectures apart.
         template: Whether a chat template is used where the processor has one.
-        stand_in: Id that starts a text where the tokenizer puts nothing in front and there is no prompt.
-        start: Id that replaces the tokenizer's own start mark (BLIP's decoder has another one), or None.
-        keeps_end: Whether the prompt keeps the mark that the tokenizer puts behind (it is read by an encoder).
         name: What the model is called in messages.
 
     Attributes:
         image_id: Id of an image place, or None where the model has none in its text.
     """
 
-    def __init__(
-        self,
-        processor: Any,
-        *,
-        template: bool,
-        stand_in: int | None,
-        start: int | None = None,
-        keeps_end: bool = False,
-        name: str = "",
-    ) -> None:
+    def __init__(self, processor: Any, marks: Marks, *, template: bool, name: str = "") -> None:
         self.processor, self.tokenizer, self.name = processor, processor.tokenizer, name
-        self.start, self._stand_in, self._keeps_end = start, stand_in, keeps_end
+        self._marks = marks
         chat = getattr(processor, "chat_template", None) or getattr(self.tokenizer, "chat_template", None)
         self.chat = bool(template and chat)
         self.image_token = _image_token(processor)
-        self.image_id = None if self.image_token is None else int(self._id(self.image_token))
-        self._before, self._behind = _marks(self.tokenizer)
+        # What the model's configuration calls an image's place need not be what stands for it in a bare text.
+        self.image_id = _first(marks.image, None if self.image_token is None else self._id(self.image_token))
+        self._before, self._behind = _around(self.tokenizer)
 
     def _id(self, token: str) -> int:
         return int(self.tokenizer.convert_tokens_to_ids(token))
@@ -100,22 +108,40 @@ class Prompter:
         Raises:
             InputError: If the image leaves no trace, or the processor gives an input that is not understood.
         """
-        given = dict(self.processor(images=[image], text=[rendered], return_tensors="pt"))
+        given = self._processed(image, rendered)
         ids = given.pop("input_ids")
-        given.pop("attention_mask", None)
+        for name in IGNORED:
+            given.pop(name, None)
         row = [int(one) for one in ids[0]]
         marked = []
         for name in TOKENWISE:
             kinds = given.pop(name, None)
             if kinds is None:
                 continue
-            if [int(one) for one in kinds[0]] == [int(one == self.image_id) for one in row]:
-                marked.append(name)
-            elif kinds.any():
+            if not kinds.any():
+                continue
+            if [int(one) for one in kinds[0]] != [int(one == self.image_id) for one in row]:
                 raise self._refused(f"the processor gives {name} that do not mark the image's places")
+            marked.append(name)
         if not given:
             raise self._refused("the processor gives nothing for an image")
         return Shown(self._checked(tuple(row)), given, tuple(marked))
+
+    def _processed(self, image: Image.Image, rendered: str) -> dict[str, Any]:
+        """Return what the model's processor makes of an image and a prompt.
+
+        Raises:
+            InputError: If it refuses the image (Qwen2-VL does so where one side is 200 times the other).
+        """
+        try:
+            return dict(self.processor(images=[image], text=[rendered], return_tensors="pt"))
+        except ValueError as error:
+            raise InputError(
+                "the model's processor refuses an image",
+                where=f"model {self.name}",
+                got=f"{image.width} x {image.height} pixels: {' '.join(str(error).split())[:200]}",
+                step="leave the instance out, or use a model that takes such images",
+            ) from error
 
     def again(self, shown: Shown, first: str, rendered: str) -> Ids | None:
         """Return the ids of another prompt beside an image that was shown, or None if they cannot be told from it.
@@ -146,16 +172,16 @@ class Prompter:
             InputError: If two start marks follow each other, or nothing stands in front of the caption.
         """
         behind = len(self._behind)
-        kept = ids[: len(ids) - behind] if behind and not self._keeps_end else ids
+        kept = ids[: len(ids) - behind] if behind and self._marks.decoder is None else ids
         own = self._before[-1] if self._before else None
         if any(pair == (own, own) for pair in pairwise(kept)):
             raise self._refused("two start marks in one prompt")
-        if self.start is not None and kept[:1] == (own,):
-            kept = (self.start, *kept[1:])
-        if not [one for one in kept if one != self.image_id] and not self._keeps_end:
-            if self._stand_in is None:
+        if self._marks.start is not None and kept[:1] == (own,):
+            kept = (self._marks.start, *kept[1:])
+        if self._marks.decoder is None and all(one == self.image_id for one in kept):
+            if self._marks.stand_in is None:
                 raise self._refused("nothing stands in front of a caption: its first token has no probability")
-            kept = (*kept, self._stand_in)
+            kept = (*kept, self._marks.stand_in)
         return kept
 
     @property
@@ -167,11 +193,13 @@ class Prompter:
     @property
     def start_mark(self) -> str:
         """Return what starts a text, for the signature."""
-        if self.start is not None:
-            return f"{self.tokenizer.convert_ids_to_tokens(self.start)} (the decoder's)"
+        named = self.tokenizer.convert_ids_to_tokens
+        decoder = _first(self._marks.start, self._marks.decoder)
+        if decoder is not None:
+            return f"{named(decoder)} (the decoder's)"
         if self._before:
-            return f"{self.tokenizer.convert_ids_to_tokens(self._before[-1])} (own)"
-        stand_in = "none" if self._stand_in is None else self.tokenizer.convert_ids_to_tokens(self._stand_in)
+            return f"{named(self._before[-1])} (own)"
+        stand_in = "none" if self._marks.stand_in is None else named(self._marks.stand_in)
         return f"none; {stand_in} where nothing else stands in front"
 
     def _refused(self, got: str) -> InputError:
@@ -191,7 +219,22 @@ def _image_token(processor: Any) -> str | None:
     return str(token) if token else None
 
 
-def _marks(tokenizer: Any) -> tuple[Ids, Ids]:
+def _first(*found: int | None) -> int | None:
+    return next((one for one in found if one is not None), None)
+
+
+def marks_of(config: Any, tokenizer: Any) -> Marks:
+    """Return the ids that tell an architecture apart, from its configuration."""
+    text = config.get_text_config()
+    return Marks(
+        stand_in=_first(tokenizer.bos_token_id, tokenizer.eos_token_id),
+        image=_first(*(getattr(config, name, None) for name in ("image_token_id", "image_token_index"))),
+        start=text.bos_token_id if config.model_type == "blip" else None,
+        decoder=text.decoder_start_token_id if getattr(text, "is_encoder_decoder", False) else None,
+    )
+
+
+def _around(tokenizer: Any) -> tuple[Ids, Ids]:
     """Return the marks that the tokenizer puts in front of a text, and those that it puts behind."""
     probe = "a"
     bare = list(tokenizer(probe, add_special_tokens=False)["input_ids"])

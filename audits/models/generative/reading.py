@@ -13,10 +13,14 @@ from PIL import Image
 from audits.models.generative.items import Item, Row, Scene
 from audits.models.generative.loading import Adapter
 from audits.models.generative.prompts import Prompter
+from baselines.engine.memory import is_memory_error
+from benchmarks.errors import InputError
 
 # Largest difference, per scored id and in nats, between a batch and one row at a time: rounding, and no more.
 TOLERANCES = {torch.float32: 1e-3, torch.bfloat16: 0.15, torch.float16: 0.03}
 PROBES = ((48, 32), (32, 64), (48, 32))  # width and height in pixels; two of one size make a batch of two
+# What an architecture raises that takes other inputs, or keeps what it has read in another way.
+MISFITS = (TypeError, ValueError, AttributeError, LookupError, NotImplementedError, RuntimeError)
 LONGER, SHORTER = "a red cup left of a small plate", "a cup"
 
 
@@ -26,10 +30,20 @@ class Checked(NamedTuple):
     Attributes:
         in_batches: Whether batches may be used.
         difference: Largest difference found, in nats per scored id.
+        failure: Why no batch could be read, or empty.
     """
 
     in_batches: bool
     difference: float
+    failure: str = ""
+
+    @property
+    def said(self) -> str:
+        """Return in words what became of it."""
+        if self.failure:
+            return f"one by one: this architecture cannot be read in batches ({self.failure})"
+        how = "as one by one" if self.in_batches else "one by one: batches differ"
+        return f"{how} (largest difference {self.difference:.1g} nats per token)"
 
 
 class Reader:
@@ -142,11 +156,40 @@ class Reader:
             alike.setdefault(_likeness(scene), []).append(scene)
         worst = 0.0
         for lot in alike.values():
-            plain = [self._adapter.single(scene, row) for scene in lot for row in scene.rows]
-            for left, right in zip(self._adapter.batch(lot), plain, strict=True):
+            plain = self._plain(lot)
+            try:
+                batched = self._adapter.batch(lot)
+            except MISFITS as error:
+                if is_memory_error(error):
+                    raise
+                return Checked(in_batches=False, difference=np.inf, failure=_short(error))
+            for left, right in zip(batched, plain, strict=True):
                 apart = float((left - right).abs().max()) if left.shape == right.shape else np.inf
                 worst = max(worst, apart if np.isfinite(apart) else np.inf)
         return Checked(worst <= TOLERANCES[self._dtype], worst)
+
+    def _plain(self, lot: Sequence[Scene]) -> list[torch.Tensor]:
+        """Read probes one by one.
+
+        Raises:
+            InputError: If the architecture cannot be read at all.
+        """
+        try:
+            return [self._adapter.single(scene, row) for scene in lot for row in scene.rows]
+        except MISFITS as error:
+            if is_memory_error(error):
+                raise
+            raise InputError(
+                "this architecture cannot be asked how likely a text is",
+                where=f"model {self._prompter.name}",
+                got=_short(error),
+                expected="a model that reads image, prompt and caption from left to right, or one like BLIP or BLIP-2",
+                step="use another model",
+            ) from error
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
 
 def _likeness(scene: Scene) -> tuple[object, ...]:

@@ -67,7 +67,7 @@ class DualEncoder:
         return torch.stack(losses).sum() / (2 * len(batch.captions))
 
     def _turned(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
-        """Return the loss of telling which way each pair differs: its pictures' difference points as its captions' does.
+        """Return the loss of telling which way each pair differs: the pictures' difference as the captions'.
 
         Base and foil begin with all but equal embeddings, and the gradient of their comparison is a product of two
         small differences; directions of differences have no size that could vanish.
