@@ -15,7 +15,7 @@ class ModelCard:
 
     Attributes:
         title: Name as its authors or the paper write it.
-        kind: `dual encoder`, `generative`, `prompted choice`, ...
+        kind: `dual encoder`, `captioner`, `vision-language model`, `prompted choice`, ...
         licence: Licence of the weights, as their authors state it.
         source: Where the weights come from.
         paper: Key in `docs/refs.bib`.

@@ -73,7 +73,7 @@ def test_d9_image_positions_in_front_of_the_caption():
     def rule(previous, token):
         return {(START, DOGS): -1.0, (DOGS, RUN): -2.0}.get((previous, token), -9.0)
 
-    adapter = Causal(Shown(rule), image_id=None)
+    adapter = Causal(Shown(rule), image_id=None, at_once=8)
     row = Row((START,), (DOGS, RUN))
     scene = Scene({"pixel_values": torch.zeros(1, 3, 2, 2)}, [row])
     [batched] = adapter.batch([scene])
@@ -86,7 +86,7 @@ def test_d9_the_prompt_conditions_and_is_never_scored():
     def rule(previous, token):
         return {(START, RUN): -5.0, (START, DOGS): -1.0, (RUN, DOGS): -0.5}.get((previous, token), -9.0)
 
-    adapter = Causal(Shown(rule), image_id=None)
+    adapter = Causal(Shown(rule), image_id=None, at_once=8)
     rows = [Row((START, RUN), (DOGS,)), Row((START,), (DOGS,))]
     pixels = {"pixel_values": torch.zeros(1, 3, 2, 2)}
     prompted, bare = (adapter.batch([Scene(pixels, [row])])[0].tolist() for row in rows)

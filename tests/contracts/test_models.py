@@ -15,7 +15,7 @@ from benchmarks.errors import InputError, NotAvailableError
 
 TOP = Path(__file__).resolve().parents[2]
 CONF = TOP / "conf" / "model"
-KINDS = {"dual encoder", "generative", "prompted choice"}
+KINDS = {"dual encoder", "captioner", "vision-language model", "prompted choice"}
 BESIDE = {"none", "recorded"}  # select nothing, or what somebody else measured
 # The 22 encoders of CompoSET's table 4, with the licences as it gives them.
 TABLE_4 = {
@@ -96,7 +96,9 @@ def test_without_a_hub_it_loads_what_is_here_or_says_what_is_missing(name, tmp_p
     values = composed(name, tmp_path)
     found = loaded(values)
     if isinstance(found, load.Panel):
-        assert all(one.kind == "model" for one in found.contestants)
+        first, *twins = found.contestants
+        assert first.kind == "model"
+        assert all(twin.kind == "blind" and twin.scorer.name.startswith(first.scorer.name) for twin in twins)
         return
     assert all((found.what, found.where, found.step)), "one message: what, where, and which option or file would do"
     if isinstance(found, NotAvailableError):

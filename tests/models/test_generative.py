@@ -12,7 +12,7 @@ from audits import load
 from audits.models.generative import CONDITIONS, generative
 from audits.models.generative.contestant import averaged
 from audits.models.generative.core import plan
-from audits.models.generative.items import Item
+from audits.models.generative.items import Item, Row, Scene
 from audits.models.generative.reading import Reader
 from audits.models.generative.sights import NO_IMAGE, NULLS, Sight
 from audits.scoring import score as run_scorer
@@ -226,11 +226,19 @@ def test_a_plan_holds_every_item_once_in_batches_of_whole_images():
     batches = plan(ordered, 2, 12)
     assert sorted(itertools.chain(*batches)) == list(range(15))
     assert [sorted({ordered[place].sight.key for place in batch}) for batch in batches] == [["a", "b"], ["c"]]
-    assert [len(batch) for batch in plan(ordered, 2, 4)] == [4, 1, 4, 1, 4, 1] or all(
-        len(batch) <= 4 for batch in plan(ordered, 2, 4)
-    )
+    assert [len(batch) for batch in plan(ordered, 2, 4)] == [5, 5, 5]  # more captions than at once: read in parts
+    many = [Item(Sight("a"), "", (number,)) for number in range(20)]
+    assert [len(batch) for batch in plan(many, 2, 1)] == [8, 8, 4]  # but no batch is without end
     alone = [Item(NO_IMAGE, "", (1,) * size) for size in range(1, 11)]
     assert [len(batch) for batch in plan(alone, 8, 4)] == [4, 4, 2]
+
+
+def test_rows_share_what_their_prompts_have_in_common_at_the_front():
+    rows = [Row((1, 2, 3, 9), (7,)), Row((1, 2, 3), (7,)), Row((1, 2, 4), (7,)), Row((1, 2, 3, 3), (7,))]
+    assert Scene({}, rows).shared == 2
+    assert Scene({}, rows[:2]).shared == 3
+    assert Scene({}, rows[:1]).shared == 4
+    assert Scene({}, [Row((2, 1), (7,)), Row((1, 1), (7,))]).shared == 0
 
 
 def test_the_mean_of_probabilities_is_taken_of_probabilities():
@@ -297,6 +305,7 @@ def test_chunks_of_a_run_draw_from_the_whole_benchmark(git, tmp_path):
     ("options", "said"),
     [
         ({"score": "likelihod"}, "unknown score"),
+        ({"model": None}, "no model is named"),
         ({"conditions": ["no_images"]}, "unknown conditions"),
         ({"conditions": ["no_image", "no_image"]}, "twice"),
         ({"conditions": "no_image"}, "a list"),
@@ -313,7 +322,7 @@ def test_chunks_of_a_run_draw_from_the_whole_benchmark(git, tmp_path):
 )
 def test_an_option_that_is_wrong_is_refused(git, options, said):
     with pytest.raises(InputError, match=said):
-        generative(git, **{"device": "cpu", **options})
+        generative(**{"model": git, "device": "cpu", **options})
 
 
 def test_what_is_no_model_of_this_kind_is_refused(tiny_llama, tmp_path):
@@ -346,7 +355,7 @@ def test_every_yaml_builds_a_model_with_its_twins_and_tells_what_it_is(leaf, sma
     assert [one.kind for one in built] == ["model", "blind", "blind", "blind"]
     assert [one.needs_images for one in built] == [True, False, False, True]
     if leaf == "generative":
-        assert source == "???"
+        assert source is None
         return
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(NotAvailableError):
@@ -355,3 +364,16 @@ def test_every_yaml_builds_a_model_with_its_twins_and_tells_what_it_is(leaf, sma
     skipped = {"baseline": {"length": length}, "model": {leaf: {**options, "model": source}}}
     [said] = load.panel({**skipped, "missing_contestants": "skip"}).absent
     assert source in said
+
+
+@pytest.mark.parametrize("name", ["git", "blip", "blip2_t5", "qwen2_vl"])
+def test_many_captions_behind_one_image_are_read_in_parts_of_one_batch(name, small_captioner, tmp_path):
+    captions = [f"a red cup {'left ' * (number % 5)}number {number}" for number in range(9)]
+    item = Candidates("a", (IMAGES[0],), tuple(captions))
+    found = []
+    for number, at_once in enumerate((64, 2)):
+        own, *_ = generative(str(small_captioner(name)), captions_at_once=at_once, device="cpu")
+        with Engine(tmp_path / str(number)) as engine:
+            found.append(own.score([item], engine)[0].columns["unnorm"])
+            assert engine.counts[own.name].batches == 1  # the image is read once
+    assert np.allclose(*found, atol=1e-4)

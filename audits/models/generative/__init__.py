@@ -18,7 +18,7 @@ CONDITIONS = ("no_image", "null_images", "shuffled_images")
 
 
 def generative(  # noqa: PLR0913 - one argument per line of its YAML
-    model: str,
+    model: str | None = None,
     *,
     score: str = "likelihood",
     prompt: str = "",
@@ -69,13 +69,25 @@ def generative(  # noqa: PLR0913 - one argument per line of its YAML
             step="say it with question and answer",
         )
     asked = [_condition(one, seed) for one in _distinct(conditions)]
-    settings = Settings(model, revision or "", dtype, device, template, captions_at_once, images_at_once)
+    settings = Settings(_named(model), revision or "", dtype, device, template, captions_at_once, images_at_once)
     core = Core(settings)
     ask: Ask = Likelihood(core, prompt=prompt, end_token=end_token)
     if score == "vqascore":
         ask = Vqa(question=question, answer=answer)
     own = name or (core.name if score == "likelihood" else f"vqascore:{core.name}")
     return [Generative(core, ask, condition, name=own) for condition in (Own(), *asked)]
+
+
+def _named(model: str | None) -> str:
+    if not model:
+        raise InputError(
+            "no model is named",
+            where="model",
+            got="nothing",
+            expected="shipped:NAME, a local folder or a hub id of an image-text-to-text model of transformers",
+            step="write model.generative.model=FOLDER",
+        )
+    return model
 
 
 def _distinct(conditions: Sequence[str]) -> list[str]:

@@ -22,9 +22,11 @@ class Causal:
     Args:
         model: In evaluation mode, on its device.
         image_id: Id of an image place, or None.
+        at_once: Most rows behind what was read.
     """
 
-    def __init__(self, model: Any, *, image_id: int | None) -> None:
+    def __init__(self, model: Any, *, image_id: int | None, at_once: int) -> None:
+        self._at_once = at_once
         self._model, self._image_id = model, -1 if image_id is None else image_id
         self._device, self._dtype = model.device, model.dtype
         named = [name for name in CACHES if name in _arguments(model)]
@@ -42,7 +44,8 @@ class Causal:
         out = self._read(first, scenes, keep=True)
         owners = [n for n, scene in enumerate(scenes) for _ in scene.rows]
         rows = [Row(row.before[shared:], row.target) for scene in scenes for row in scene.rows]
-        return self._behind(out, shared, owners, rows)
+        parts = [slice(first, first + self._at_once) for first in range(0, len(rows), self._at_once)]
+        return [value for part in parts for value in self._behind(out, shared, owners[part], rows[part])]
 
     def single(self, scene: Scene, row: Row) -> torch.Tensor:
         """Return the log-probabilities of one row's scored ids, from one pass over all of it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Protocol
 
-from audits.models.generative.sights import NO_IMAGE, NULLS, SIDE, Sight, null_sights, sight
+from audits.models.generative.sights import NO_IMAGE, NULLS, SIDE, Looks, Sight, null_sights
 from baselines.schema import BOTH, TEXT, Side
 from benchmarks.images import ImageRef
 from benchmarks.schema import Candidates
@@ -43,9 +43,12 @@ class Own:
     sees: frozenset[Side] = BOTH
     needs_images, is_prior = True, False
 
+    def __init__(self) -> None:
+        self._looks = Looks()
+
     def sights(self, item: Candidates) -> Sequence[Sequence[Sight] | str]:
         """Return one row per image."""
-        return [NONE_HERE if ref.is_absent else (sight(ref),) for ref in item.images]
+        return [NONE_HERE if ref.is_absent else (self._looks.at(ref),) for ref in item.images]
 
 
 class NoImage:
@@ -93,6 +96,7 @@ class ShuffledImages:
         self._seed = seed
         self.about = f"another image of the benchmark, one per set of images, drawn with seed {seed}"
         self._pool: list[ImageRef] | None = None
+        self._looks = Looks()
 
     def survey(self, every: Iterable[Candidates]) -> None:
         """Choose what images are drawn from: those of the whole benchmark whose digest of seed and name is smallest."""
@@ -111,11 +115,11 @@ class ShuffledImages:
         pool = self._pool or []
         if not own or not pool:
             return [NO_OTHER if own else NONE_HERE]
-        names, content = {ref.key for ref in own}, {sight(ref).key for ref in own}
+        names, content = {ref.key for ref in own}, {self._looks.at(ref).key for ref in own}
         first = int(self._digest("\n".join(sorted(names))), 16) % len(pool)
         for step in range(len(pool)):
             other = pool[(first + step) % len(pool)]
-            if other.key not in names and (drawn := sight(other)).key not in content:
+            if other.key not in names and (drawn := self._looks.at(other)).key not in content:
                 return [(drawn,)]
         return [NO_OTHER]
 

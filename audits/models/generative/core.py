@@ -18,6 +18,7 @@ from baselines.language.model import choose_device, choose_dtype, context_length
 from baselines.schema import Task, Work
 from benchmarks.errors import InputError, near
 
+PARTS = 8  # of captions behind one image in a batch
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -81,7 +82,8 @@ class Core:
 
     @cached_property
     def _reader(self) -> Reader:
-        read = loading.adapter(self._found, image_id=self.prompter.image_id, dtype=self._dtype, device=self._device)
+        place = loading.Place(self._dtype, self._device, self._settings.captions_at_once)
+        read = loading.adapter(self._found, place, image_id=self.prompter.image_id)
         return Reader(
             read,
             self.prompter,
@@ -148,7 +150,11 @@ class Core:
 
 
 def plan(ordered: Sequence[Item], images: int, captions: int) -> list[list[int]]:
-    """Form batches of whole images with all their captions, of at most so many of each; many captions are split.
+    """Form batches of whole images with all their captions, of at most so many of each.
+
+    An image with more captions makes a batch of its own: it is read once, and its captions behind it in parts. What
+    goes beyond `PARTS` parts (an image that holds nothing has all captions of a benchmark), and what has no image, is
+    cut: a batch is what a run that is killed has to do again.
 
     Args:
         ordered: Distinct items, the largest first.
@@ -161,8 +167,9 @@ def plan(ordered: Sequence[Item], images: int, captions: int) -> list[list[int]]
     batches: list[list[int]] = []
     room = (0, 0)
     for places in by_sight.values():
-        for first in range(0, len(places), captions):
-            part = places[first : first + captions]
+        whole = PARTS * captions if ordered[places[0]].sight.shows else captions
+        for first in range(0, len(places), whole):
+            part = places[first : first + whole]
             if room[0] < 1 or room[1] < len(part):
                 batches.append([])
                 room = (images, captions)

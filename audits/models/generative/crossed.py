@@ -16,9 +16,11 @@ class Crossed:
 
     Args:
         model: In evaluation mode, on its device.
+        at_once: Most rows beside the images.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, *, at_once: int) -> None:
+        self._at_once = at_once
         self._model, self._device, self._dtype = model, model.device, model.dtype
 
     def batch(self, scenes: Sequence[Scene]) -> list[torch.Tensor]:
@@ -26,7 +28,15 @@ class Crossed:
         rows = [row for scene in scenes for row in scene.rows]
         owners = torch.tensor([n for n, scene in enumerate(scenes) for _ in scene.rows], device=self._device)
         features = self._features(scenes)
-        across = {} if features is None else {"encoder_hidden_states": features[owners]}
+        found: list[torch.Tensor] = []
+        for first in range(0, len(rows), self._at_once):
+            part = slice(first, first + self._at_once)
+            found += self._beside(None if features is None else features[owners[part]], rows[part])
+        return found
+
+    def _beside(self, features: torch.Tensor | None, rows: Sequence[Row]) -> list[torch.Tensor]:
+        """Read rows beside the features of each, [n, P, H]."""
+        across = {} if features is None else {"encoder_hidden_states": features}
         ids = padded([row.ids[:-1] for row in rows], self._device)
         logits = self._model.text_decoder(input_ids=ids, use_cache=False, **across).logits
         return ends(logits, rows, [len(row.ids) - 1 for row in rows])

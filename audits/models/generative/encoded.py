@@ -19,9 +19,11 @@ class Encoded:
         model: In evaluation mode, on its device; `language_model` is an encoder-decoder.
         image_id: Id of an image place.
         start: Id that the decoder starts from.
+        at_once: Most captions beside a prompt.
     """
 
-    def __init__(self, model: Any, *, image_id: int | None, start: int) -> None:
+    def __init__(self, model: Any, *, image_id: int | None, start: int, at_once: int) -> None:
+        self._at_once = at_once
         self._model, self._image_id, self._start = model, -1 if image_id is None else image_id, start
         self._device, self._dtype = model.device, model.dtype
 
@@ -65,6 +67,10 @@ class Encoded:
         return seen
 
     def _decode(self, seen: torch.Tensor, rows: Sequence[Row]) -> list[torch.Tensor]:
+        parts = [rows[first : first + self._at_once] for first in range(0, len(rows), self._at_once)]
+        return [value for part in parts for value in self._part(seen, part)]
+
+    def _part(self, seen: torch.Tensor, rows: Sequence[Row]) -> list[torch.Tensor]:
         ids = padded([(self._start, *row.target[:-1]) for row in rows], self._device)
         across = BaseModelOutput(last_hidden_state=seen.expand(len(rows), -1, -1))
         logits = self._model.language_model(encoder_outputs=across, decoder_input_ids=ids, use_cache=False).logits

@@ -72,9 +72,6 @@ class Scene:
     @property
     def shared(self) -> int:
         """Return how many ids all rows have in common at their front, before anything is scored."""
-        shortest = min(len(row.before) for row in self.rows)
-        first = self.rows[0].before
-        for place in range(shortest):
-            if any(row.before[place] != first[place] for row in self.rows):
-                return place
-        return shortest
+        first, last = min(row.before for row in self.rows), max(row.before for row in self.rows)
+        pairs = enumerate(zip(first, last, strict=False))  # what the extremes share, all between them share
+        return next((place for place, (left, right) in pairs if left != right), min(len(first), len(last)))

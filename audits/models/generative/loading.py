@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 import transformers
@@ -23,6 +23,14 @@ from benchmarks.errors import InputError
 PROCESSORS = ("*.json", "*.jinja", "*.txt", "*.model")
 WEIGHTS = ("*.safetensors", "*.bin")
 NOT_OF_PROCESSORS = ("config.json", "generation_config.json", "model.safetensors.index.json", "card.json")
+
+
+class Place(NamedTuple):
+    """Say where a model computes, in what, and how many rows at once."""
+
+    dtype: torch.dtype
+    device: torch.device
+    rows: int
 
 
 class Adapter(Protocol):
@@ -97,22 +105,23 @@ def processor(model: Found) -> Any:
     return made
 
 
-def adapter(model: Found, *, image_id: int | None, dtype: torch.dtype, device: torch.device) -> Adapter:
+def adapter(model: Found, place: Place, *, image_id: int | None) -> Adapter:
     """Load the weights, and return how this architecture is read.
 
     Raises:
         InputError: If a weight is missing, or a part of the model is in training mode.
     """
-    loaded = load_whole(AutoModelForImageTextToText, model, dtype=dtype, device=device)
+    loaded = load_whole(AutoModelForImageTextToText, model, dtype=place.dtype, device=place.device)
     training = [name for name, module in loaded.named_modules() if module.training]
     if training:
         raise InputError("a part of the model is in training mode", where=f"model {model.name}", got=training[0])
     if hasattr(loaded, "text_decoder"):
-        return Crossed(loaded)
+        return Crossed(loaded, at_once=place.rows)
     inner = getattr(loaded, "language_model", None)
     if inner is not None and getattr(inner.config, "is_encoder_decoder", False):
-        return Encoded(loaded, image_id=image_id, start=int(inner.config.decoder_start_token_id))
-    return Causal(loaded, image_id=image_id)
+        start = int(inner.config.decoder_start_token_id)
+        return Encoded(loaded, image_id=image_id, start=start, at_once=place.rows)
+    return Causal(loaded, image_id=image_id, at_once=place.rows)
 
 
 def versions() -> dict[str, str]:

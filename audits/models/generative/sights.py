@@ -48,13 +48,26 @@ class Sight:
 NO_IMAGE = Sight("none")
 
 
-def sight(ref: ImageRef) -> Sight:
-    """Return the sight of an image of the benchmark; equal bytes are one sight wherever they are.
+class Looks:
+    """Know images of the benchmark by their content: equal bytes are one sight wherever they are.
 
-    Raises:
-        InputError: If the file cannot be read.
+    Each file is read once for its digest. References that hold the bytes themselves are not kept.
     """
-    return Sight(content_digest(ref), ref)
+
+    def __init__(self) -> None:
+        self._known: dict[ImageRef, Sight] = {}
+
+    def at(self, ref: ImageRef) -> Sight:
+        """Return the sight of an image.
+
+        Raises:
+            InputError: If the file cannot be read.
+        """
+        if ref.data is not None:
+            return Sight(content_digest(ref), ref)
+        if ref not in self._known:
+            self._known[ref] = Sight(content_digest(ref), ref)
+        return self._known[ref]
 
 
 def null_sights() -> tuple[Sight, ...]:
