@@ -63,6 +63,7 @@ def save_open_clip(folder: Path, config: dict, *, seed: int = 0, tokenizer=None,
     (folder / "open_clip_config.json").write_text(text, encoding="utf-8")
     if tokenizer is not None:
         tokenizer(folder)
+    torch.manual_seed(seed)
     model = spread(open_clip.create_model(f"local-dir:{folder}", load_weights=False, pretrained_text=False), seed)
     state = {key: value.half() if half else value for key, value in model.state_dict().items()}
     save_file({key: value.contiguous() for key, value in state.items()}, folder / "open_clip_model.safetensors")
@@ -126,6 +127,7 @@ def save_transformers(folder: Path, kind: str, *, seed: int = 0, **text) -> torc
     """Save a model of transformers with its tokenizer and image processor, and return it."""
     import transformers
 
+    torch.manual_seed(seed)
     tower = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
     vision = {**tower, "image_size": 32, "patch_size": 16}
     folder.mkdir(parents=True, exist_ok=True)

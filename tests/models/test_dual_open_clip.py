@@ -10,6 +10,8 @@ import pytest
 import torch
 from PIL import Image
 
+from audits.models.dual_encoder import checks
+from audits.models.dual_encoder.clip_tower import Way
 from audits.models.dual_encoder.openclip import from_open_clip
 from baselines.engine import Engine
 from benchmarks.errors import InputError, NotAvailableError
@@ -135,7 +137,7 @@ def test_embeddings_are_kept_in_float32(folders, work):
 def test_the_models_own_text_is_cut_at_the_end_mark_only_where_that_is_exact(folders, work):
     clip = from_open_clip(str(folders / "vit"), device="cpu")
     clip.score(BATCH, work)
-    assert str(clip.facts["text tower"]).startswith("cut at the end mark")
+    assert "cut at the end mark" in str(clip.facts["text tower"])
     texts = clip.encoder.read(["a red cup"])
     assert [(one.width, len(one.ids)) for one in texts] == [(5, 77)]  # start, three words, end
     siglip = from_open_clip(str(folders / "siglip"), device="cpu")
@@ -145,12 +147,34 @@ def test_the_models_own_text_is_cut_at_the_end_mark_only_where_that_is_exact(fol
 def test_a_tower_that_answers_otherwise_when_cut_is_not_cut(folders, work, monkeypatch):
     scorer = from_open_clip(str(folders / "vit"), device="cpu")
     tower = scorer.encoder._tower
-    true = tower._short
-    monkeypatch.setattr(tower, "_short", lambda ids: true(ids) + 0.01)
+    true = tower._layers
+    monkeypatch.setattr(tower, "_layers", lambda *args: true(*args) + 0.01)
     scored = scorer.score(BATCH, work)
     assert str(scorer.facts["text tower"]).startswith("not cut")
     for one, wanted in zip(scored, oracle(folders / "vit", BATCH), strict=True):
         assert one.columns[""] == pytest.approx(wanted, abs=CLOSE)
+
+
+@pytest.mark.parametrize("kind", ["vit", "quick", "resnet"])
+def test_every_way_of_reading_gives_the_same_embeddings(folders, kind):
+    """As a prefix tree, cut at the end mark, and whole; among captions that begin alike and one that is cut."""
+    encoder = from_open_clip(str(folders / kind), device="cpu").encoder
+    captions = [*CAPTIONS, "a red cup on a table", "a red cup on a dog", "a red", "two cups", f"{LONG} blue"]
+    texts = encoder.read(captions)
+    found = [checks.unit(encoder._tower._run(texts, way)) for way in Way]
+    for other in found[:2]:
+        assert other == pytest.approx(found[2], abs=1e-5)
+    assert list(Way) == [Way.TREE, Way.CUT, Way.WHOLE]
+    one_by_one = np.concatenate([checks.unit(encoder._tower._run([text], Way.TREE)) for text in texts])
+    assert one_by_one == pytest.approx(found[2], abs=1e-5)
+
+
+def test_captions_that_begin_alike_share_a_batch_and_their_beginning(folders):
+    encoder = from_open_clip(str(folders / "vit"), device="cpu").encoder
+    texts = encoder.read(["a red cup", "two dogs", "a red dog"])
+    # Start, a, red, cup, end; then dog, end: 7 nodes; the third brings two, dogs, end. `dog` is the smaller id.
+    assert encoder.plan(texts, 7) == [[2, 0], [1]]
+    assert encoder.plan(texts, 10) == [[2, 0, 1]]
 
 
 def test_half_precision_weights_give_float32_unit_vectors(folders, work):
@@ -191,7 +215,7 @@ def test_a_broken_image_stops_the_run_and_is_named(folders, work):
 def test_an_embedding_that_is_not_finite_is_unscored_with_a_reason(folders, work, monkeypatch):
     scorer = from_open_clip(str(folders / "vit"), device="cpu")
     true = scorer.encoder._tower._run
-    monkeypatch.setattr(scorer.encoder._tower, "_run", lambda texts, cut: true(texts, cut=cut) * 0)
+    monkeypatch.setattr(scorer.encoder._tower, "_run", lambda texts, way: true(texts, way) * 0)
     [scored] = scorer.score(BATCH[:1], work)
     assert np.isnan(scored.columns[""]).all()
     assert set(scored.notes.values()) == {"the embedding of the image or of the caption is not finite"}

@@ -22,7 +22,7 @@ from audits.models.dual_encoder.cleaning import AUTO
 from audits.models.dual_encoder.clip_tower import CLOSE, TRIED
 from audits.models.dual_encoder.files import pinned
 from audits.models.dual_encoder.hub_text import HubCaptions
-from audits.models.dual_encoder.precision import dtype_of
+from audits.models.dual_encoder.precision import dtype_of, tokens_for
 from audits.models.dual_encoder.schema import Text
 from audits.models.dual_encoder.scorer import DualEncoder
 from audits.models.weights import find
@@ -50,7 +50,7 @@ class HubModel:
     def __init__(self, located: Located, *, cleaning: str, dtype: torch.dtype, device: torch.device) -> None:
         self.name = located.name
         self.facts: dict[str, str | int] = {}
-        self._located, self._dtype, self._device = located, dtype, device
+        self._located, self._dtype, self.device = located, dtype, device
         folder = located.folder
         with transformers_errors("configuration", str(folder)):
             self._config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
@@ -73,7 +73,7 @@ class HubModel:
             **self._captions.signature,
             "image": f"{type(self._processor).__name__} {sha256(image.encode()).hexdigest()[:16]}",
             "dtype": str(self._dtype).removeprefix("torch."),
-            "device": self._device.type,
+            "device": self.device.type,
             "torch": torch.__version__,
         }
 
@@ -92,7 +92,7 @@ class HubModel:
                 trust_remote_code=False,
             )
         self.facts["weights"] = str(_complete(model, info, str(folder)))
-        model.to(self._device)
+        model.to(self.device)
         evaluation_mode(model, self.name)
         return model
 
@@ -103,6 +103,10 @@ class HubModel:
     def prepare(self, image: Image.Image) -> dict[str, torch.Tensor]:
         """Return the image as the image tower takes it, by the names of its arguments."""
         return dict(self._processor(images=image, return_tensors="pt"))
+
+    def plan(self, texts: Sequence[Text], tokens: int) -> Sequence[Sequence[int]] | None:
+        """Return None: captions are batched by size."""
+        return None
 
     def check(self, texts: Sequence[Text]) -> None:
         """Find, on captions of the run, whether rows without their padding give what whole ones give."""
@@ -125,7 +129,7 @@ class HubModel:
     @torch.inference_mode()
     def encode_images(self, prepared: Sequence[Any]) -> NDArray[np.float32]:
         """Return [n, D] of length 1."""
-        inputs = {name: torch.cat([one[name] for one in prepared]).to(self._device) for name in prepared[0]}
+        inputs = {name: torch.cat([one[name] for one in prepared]).to(self.device) for name in prepared[0]}
         inputs = {name: one.to(self._dtype) if one.is_floating_point() else one for name, one in inputs.items()}
         if self._class.__name__ == RETRIEVAL:
             hidden = self._model.vision_model(**inputs).last_hidden_state
@@ -138,9 +142,9 @@ class HubModel:
         length = self._captions.context if whole else max(text.width for text in texts)
         rows = np.stack([text.ids[:length] for text in texts]).astype(np.int64)
         mask = np.arange(length)[None] < np.array([text.tokens for text in texts])[:, None]
-        inputs = {"input_ids": torch.from_numpy(rows).to(self._device)}
+        inputs = {"input_ids": torch.from_numpy(rows).to(self.device)}
         if not self._captions.fixed:
-            inputs["attention_mask"] = torch.from_numpy(mask.astype(np.int64)).to(self._device)
+            inputs["attention_mask"] = torch.from_numpy(mask.astype(np.int64)).to(self.device)
         if self._class.__name__ == RETRIEVAL:
             features: torch.Tensor = self._model.text_proj(self._model.text_encoder(**inputs).last_hidden_state[:, 0])
             return features
@@ -166,7 +170,7 @@ def from_transformers(  # noqa: PLR0913 - one argument per line of its YAML
     dtype: str = "float32",
     device: str = "auto",
     images_per_batch: int = 64,
-    tokens_per_batch: int = 4096,
+    tokens_per_batch: int | None = None,
     name: str | None = None,
 ) -> DualEncoder:
     """Return the scorer of a dual encoder of transformers.
@@ -179,7 +183,7 @@ def from_transformers(  # noqa: PLR0913 - one argument per line of its YAML
         dtype: float32, bfloat16 or float16 of the weights; embeddings are normalised in float32 in any case.
         device: auto, cpu or cuda.
         images_per_batch: Images encoded at once.
-        tokens_per_batch: Positions of captions encoded at once.
+        tokens_per_batch: Positions of captions encoded at once; null takes what is fast on the device.
         name: Name in every table; null takes the model's.
 
     Raises:
@@ -195,7 +199,8 @@ def from_transformers(  # noqa: PLR0913 - one argument per line of its YAML
         )
     located = find(str(model), revision=revision or "")
     encoder = HubModel(located, cleaning=cleaning, dtype=dtype_of(dtype), device=choose_device(device))
-    return DualEncoder(encoder, name=name, images_per_batch=images_per_batch, tokens_per_batch=tokens_per_batch)
+    tokens = tokens_for(tokens_per_batch, encoder.device)
+    return DualEncoder(encoder, name=name, images_per_batch=images_per_batch, tokens_per_batch=tokens)
 
 
 def _class(config: Any) -> Any:

@@ -25,8 +25,8 @@ from audits.models.dual_encoder.checks import evaluation_mode, unit
 from audits.models.dual_encoder.cleaning import AUTO
 from audits.models.dual_encoder.clip_source import GELU, QUICKGELU, Source, Wanted, resolve
 from audits.models.dual_encoder.clip_text import Captions
-from audits.models.dual_encoder.clip_tower import TextTower
-from audits.models.dual_encoder.precision import dtype_of
+from audits.models.dual_encoder.clip_tower import TextTower, plan
+from audits.models.dual_encoder.precision import dtype_of, tokens_for
 from audits.models.dual_encoder.schema import Text
 from audits.models.dual_encoder.scorer import DualEncoder
 from baselines.language.model import choose_device
@@ -53,7 +53,7 @@ class OpenClip:
         self.dimension = int(source.config["embed_dim"])
         self.facts: dict[str, str | int] = {}
         self._source, self._captions, self._prefix = source, captions, prefix
-        self._dtype, self._device = dtype, device
+        self._dtype, self.device = dtype, device
         self._transform = image_transform_v2(PreprocessCfg(**source.image), is_train=False)
 
     @property
@@ -67,7 +67,7 @@ class OpenClip:
             "activation": self._source.activation,
             "image": str(image),
             "dtype": str(self._dtype).removeprefix("torch."),
-            "device": self._device.type,
+            "device": self.device.type,
             "torch": torch.__version__,
             **({"timm": timm.__version__} if self._source.config["vision_cfg"].get("timm_model_name") else {}),
             **({"transformers": transformers.__version__} if self._captions.needs_transformers else {}),
@@ -88,13 +88,13 @@ class OpenClip:
         matched = checkpoints.load(model, source.weights, lambda state: _converted(model, state), prefix=self._prefix)
         self.facts["weights"] = str(matched)
         _check_activation(model, source)
-        model.to(device=self._device, dtype=self._dtype)
+        model.to(device=self.device, dtype=self._dtype)
         evaluation_mode(model, self.name)
         return model
 
     @cached_property
     def _tower(self) -> TextTower:
-        return TextTower(self._model, self._device, cuttable=self._captions.cuttable)
+        return TextTower(self._model, self.device, cuttable=self._captions.cuttable)
 
     def read(self, captions: Sequence[str]) -> list[Text]:
         """Clean and tokenise captions."""
@@ -108,11 +108,13 @@ class OpenClip:
     def check(self, texts: Sequence[Text]) -> None:
         """Find, on captions of the run, how few positions give what all of them give."""
         difference = self._tower.check(texts)
-        tried = f"entries differ by up to {difference:.1g} from the whole row"
-        if self._captions.cuttable:
-            self.facts["text tower"] = f"{'cut at the end mark' if self._tower.cut else 'not cut'}: {tried}"
-        else:
-            self.facts["text tower"] = f"rows of {self._captions.context}, as it was trained"
+        tried = f"{self._tower.way.value}: entries differ by up to {difference:.1g} from those of whole rows"
+        as_trained = f"rows of {self._captions.context}, as it was trained"
+        self.facts["text tower"] = tried if self._captions.cuttable else as_trained
+
+    def plan(self, texts: Sequence[Text], tokens: int) -> Sequence[Sequence[int]] | None:
+        """Return batches of captions that begin alike, where the text tower can make use of it."""
+        return plan(texts, tokens) if self._captions.cuttable and self.device.type == "cpu" else None
 
     def encode_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Return [n, D] of length 1."""
@@ -121,7 +123,7 @@ class OpenClip:
     @torch.inference_mode()
     def encode_images(self, prepared: Sequence[Any]) -> NDArray[np.float32]:
         """Return [n, D] of length 1."""
-        pixels = torch.stack(list(prepared)).to(device=self._device, dtype=self._dtype)
+        pixels = torch.stack(list(prepared)).to(device=self.device, dtype=self._dtype)
         return unit(self._model.encode_image(pixels, normalize=False))
 
 
@@ -137,7 +139,7 @@ def from_open_clip(  # noqa: PLR0913 - one argument per line of its YAML
     dtype: str = "float32",
     device: str = "auto",
     images_per_batch: int = 64,
-    tokens_per_batch: int = 4096,
+    tokens_per_batch: int | None = None,
     name: str | None = None,
     get: str | None = None,
 ) -> DualEncoder:
@@ -154,7 +156,7 @@ def from_open_clip(  # noqa: PLR0913 - one argument per line of its YAML
         dtype: float32, bfloat16 or float16 of the weights; embeddings are normalised in float32 in any case.
         device: auto, cpu or cuda.
         images_per_batch: Images encoded at once.
-        tokens_per_batch: Positions of captions encoded at once.
+        tokens_per_batch: Positions of captions encoded at once; null takes what is fast on the device.
         name: Name in every table; null makes one of architecture and weights.
         get: Where a checkpoint can be had, for the message that asks for it.
 
@@ -172,7 +174,8 @@ def from_open_clip(  # noqa: PLR0913 - one argument per line of its YAML
     source = resolve(Wanted(str(arch), pretrained, checkpoint, revision, activation, get))
     captions = Captions(source.config, source.folder, cleaning)
     encoder = OpenClip(source, captions, prefix=prefix, dtype=dtype_of(dtype), device=choose_device(device))
-    return DualEncoder(encoder, name=name, images_per_batch=images_per_batch, tokens_per_batch=tokens_per_batch)
+    tokens = tokens_for(tokens_per_batch, encoder.device)
+    return DualEncoder(encoder, name=name, images_per_batch=images_per_batch, tokens_per_batch=tokens)
 
 
 def _converted(model: Any, state: checkpoints.State) -> checkpoints.State:

@@ -69,6 +69,9 @@ class Encoder(Protocol):
     def prepare(self, image: Image.Image) -> Any:
         """Turn an RGB image into what the image tower takes; needs no weights, and may run in another thread."""
 
+    def plan(self, texts: Sequence[Text], tokens: int) -> Sequence[Sequence[int]] | None:
+        """Return batches of positions in this list, by which captions are encoded fastest; None if size alone tells."""
+
     def check(self, texts: Sequence[Text]) -> None:
         """Find, on captions of the run, how few positions give what all of them give."""
 

@@ -13,6 +13,7 @@ from audits.models.dual_encoder.ahead import Ahead
 from audits.models.dual_encoder.checks import check_unit, repeatable
 from audits.models.dual_encoder.notes import notes, unreadable, with_query
 from audits.models.dual_encoder.schema import Encoder, Text
+from baselines.engine.plan import by_size
 from baselines.language.options import positive
 from baselines.schema import BOTH, Scored, Side, Task, Work
 from benchmarks.images import ImageRef, content_digest
@@ -138,9 +139,15 @@ class DualEncoder:
             key=lambda text: text.key,
             cost=lambda text: text.width,
             budget=self._tokens,
+            plan=self._plan,
         )
         vectors = work.measure(texts, task)
         return dict(zip((one.key for one in texts), vectors, strict=True))
+
+    def _plan(self, texts: Sequence[Text]) -> Sequence[Sequence[int]]:
+        """Return batches of captions, the most costly first."""
+        made = self.encoder.plan(texts, self._tokens)
+        return by_size([text.width for text in texts], self._tokens) if made is None else made
 
     def _checked(self, encode: Encode, what: str) -> Encode:
         """Return a way to encode that holds the adapter to its contract, and the first batch to its own repetition."""
@@ -157,7 +164,7 @@ class DualEncoder:
 
         return checked
 
-    def _task(
+    def _task(  # noqa: PLR0913 - what differs between the two sides
         self,
         what: str,
         *,
@@ -166,6 +173,7 @@ class DualEncoder:
         cost: Callable[[ItemT], int],
         budget: int,
         ahead: Callable[[Sequence[ItemT]], None] | None = None,
+        plan: Callable[[Sequence[ItemT]], Sequence[Sequence[int]]] | None = None,
     ) -> Task[ItemT]:
         signature = "\n".join(f"{name}={value}" for name, value in sorted(self.encoder.signature.items()))
         return Task(
@@ -179,6 +187,7 @@ class DualEncoder:
             unit="images" if what == "images" else "tokens",
             stored="float32",
             ahead=ahead,
+            plan=plan,
         )
 
     def _note(self, sides: Sides) -> None:

@@ -22,7 +22,7 @@ from audits.models.dual_encoder.checks import evaluation_mode, unit
 from audits.models.dual_encoder.cleaning import AUTO
 from audits.models.dual_encoder.files import pinned
 from audits.models.dual_encoder.hub_text import HubCaptions
-from audits.models.dual_encoder.precision import dtype_of
+from audits.models.dual_encoder.precision import dtype_of, tokens_for
 from audits.models.dual_encoder.schema import Text
 from audits.models.dual_encoder.scorer import DualEncoder
 from audits.models.weights import find
@@ -52,7 +52,7 @@ class SentenceModel:
     def __init__(self, located: Located, *, cleaning: str, dtype: torch.dtype, device: torch.device) -> None:
         self.name = located.name
         self.facts: dict[str, str | int] = {}
-        self._located, self._dtype, self._device = located, dtype, device
+        self._located, self._dtype, self.device = located, dtype, device
         self._kinds, first = _modules(located.folder)
         with transformers_errors("configuration", str(first)):
             config = AutoConfig.from_pretrained(first, trust_remote_code=False)
@@ -76,7 +76,7 @@ class SentenceModel:
             **self._captions.signature,
             "image": "as the model's own processor makes it",
             "dtype": str(self._dtype).removeprefix("torch."),
-            "device": self._device.type,
+            "device": self.device.type,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
         }
@@ -89,7 +89,7 @@ class SentenceModel:
         with transformers_errors("model", str(self._located.folder)):
             model = SentenceTransformer(
                 str(self._located.folder),
-                device=str(self._device),
+                device=str(self.device),
                 trust_remote_code=False,
                 local_files_only=True,
                 model_kwargs={"dtype": self._dtype},
@@ -113,6 +113,10 @@ class SentenceModel:
     def prepare(self, image: Image.Image) -> Image.Image:
         """Return the image: the library prepares whole batches itself."""
         return image
+
+    def plan(self, texts: Sequence[Text], tokens: int) -> Sequence[Sequence[int]] | None:
+        """Return None: captions are batched by size."""
+        return None
 
     def check(self, texts: Sequence[Text]) -> None:
         """Make sure that the library reads the ids that captions are known by.
@@ -159,7 +163,7 @@ class SentenceModel:
     @torch.inference_mode()
     def _unit(self, features: Mapping[str, Any]) -> NDArray[np.float32]:
         moved = {
-            name: value.to(self._device) if isinstance(value, torch.Tensor) else value
+            name: value.to(self.device) if isinstance(value, torch.Tensor) else value
             for name, value in features.items()
         }
         moved = {
@@ -177,7 +181,7 @@ def from_sentence_transformers(  # noqa: PLR0913 - one argument per line of its 
     dtype: str = "float32",
     device: str = "auto",
     images_per_batch: int = 64,
-    tokens_per_batch: int = 4096,
+    tokens_per_batch: int | None = None,
     name: str | None = None,
 ) -> DualEncoder:
     """Return the scorer of an image-text model of sentence-transformers.
@@ -190,7 +194,7 @@ def from_sentence_transformers(  # noqa: PLR0913 - one argument per line of its 
         dtype: float32, bfloat16 or float16 of the weights; embeddings are normalised in float32 in any case.
         device: auto, cpu or cuda.
         images_per_batch: Images encoded at once.
-        tokens_per_batch: Positions of captions encoded at once.
+        tokens_per_batch: Positions of captions encoded at once; null takes what is fast on the device.
         name: Name in every table; null takes the model's.
 
     Raises:
@@ -206,7 +210,8 @@ def from_sentence_transformers(  # noqa: PLR0913 - one argument per line of its 
         )
     located = find(str(model), revision=revision or "", names=("*.safetensors", "*.bin"))
     encoder = SentenceModel(located, cleaning=cleaning, dtype=dtype_of(dtype), device=choose_device(device))
-    return DualEncoder(encoder, name=name, images_per_batch=images_per_batch, tokens_per_batch=tokens_per_batch)
+    tokens = tokens_for(tokens_per_batch, encoder.device)
+    return DualEncoder(encoder, name=name, images_per_batch=images_per_batch, tokens_per_batch=tokens)
 
 
 def _modules(folder: Path) -> tuple[list[str], Path]:
