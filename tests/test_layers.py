@@ -1,6 +1,8 @@
 """The one direction of imports, read from the source: benchmarks <- baselines <- audits, reports <- audits."""
 
 import ast
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,8 @@ def test_no_cycle() -> None:
 
 
 def test_every_folder_of_source_is_packaged() -> None:
-    text = (TOP / "pyproject.toml").read_text(encoding="utf-8")
-    for package in {module_name(path.parent / "__init__.py") for path in FILES}:
-        assert f'"{package}"' in text, f"{package} is missing from [tool.setuptools] packages"
+    settings = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    for folder in {path.parent for path in FILES}:
+        package = module_name(folder / "__init__.py")
+        assert (folder / "__init__.py").is_file(), f"{package} is no package: setuptools does not find it"
+        assert any(fnmatch(package, wanted) for wanted in settings["find"]["include"]), package
