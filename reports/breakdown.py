@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -48,12 +49,25 @@ def breakdown_grids(record: Record, index: Index) -> list[Grid]:
     grids = []
     for metric in stacked_metrics(record, index):
         shown = [item for item in models if index.headline(item) == metric]
-        grids.append(_stacked(record, index, metric, shown))
-        grids += [_by_tag(record, index, metric, (shown, tag)) for tag in asked.get("tags", ()) if tag in index.tags]
-        grids.append(_gaps(record, index, metric, shown))
-    for item in models:
-        grids.append(_directions(record, index, item))
-    return [grid for grid in grids if grid.rows]
+        grids += [_stacked(record, index, metric, shown), _gaps(record, index, metric, shown)]
+        grids += [
+            _by_tag(record, index, metric, (_leading(shown), tag)) for tag in asked.get("tags", ()) if tag in index.tags
+        ]
+    grids += [_directions(record, index, item) for item in _leading(models)]
+    left = [item.scorer for item in models if item not in _leading(models)]
+    said = f"{', '.join(map(visible, left))}: in metrics.csv."
+    return [_noted(grid, said if left else "") for grid in grids if grid.rows]
+
+
+def _leading(models: Sequence[Contestant]) -> list[Contestant]:
+    """Return the first column of every model; tables with several columns for each would run off the page."""
+    return list({item.owner: item for item in reversed(models)}.values())[::-1]
+
+
+def _noted(grid: Grid, said: str) -> Grid:
+    """Return a table with a note on the columns of models that it leaves out."""
+    partial = grid.title.startswith(("By subset and", "By direction"))
+    return replace(grid, notes=(*grid.notes, said)) if said and partial else grid
 
 
 def _models(index: Index) -> list[Contestant]:

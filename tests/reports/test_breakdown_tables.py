@@ -137,3 +137,16 @@ def test_a_record_of_before_is_still_shown(make) -> None:
     facts, rows = make.pairs(4)
     facts["benchmark"]["card"]["breakdown"] = None
     assert grids(build_view(facts, rows), "By subset: Group ")
+
+
+def test_of_a_model_with_several_columns_the_first_stands_in_the_wide_tables(make) -> None:
+    facts, rows = asked(make, tags=["tier"])
+    facts["contestants"]["git"] = make.contestant("model", columns=["norm", "unnorm"])
+    rows += [
+        replace(row, scorer=f"git:{name}") for row in rows if row.scorer == "clip-b32" for name in ("norm", "unnorm")
+    ]
+    view = build_view(facts, rows)
+    [stacked], [by_tier] = grids(view, "By subset: Group "), grids(view, "By subset and tier: Group ")
+    assert {"clip-b32", "git:norm", "git:unnorm"} < {head.full for head in stacked.columns}
+    assert [head.group for head in by_tier.columns if head.group] == ["clip-b32"] * 3 + ["git:norm"] * 3
+    assert "git:unnorm: in metrics.csv." in by_tier.notes
