@@ -12,13 +12,14 @@ from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokeniz
 
 from audits.models.training import captioner, dual_encoder
 from audits.models.training.files import generator_digest, halved
-from audits.models.training.loop import Recipe, batches, moved, pixels, train
+from audits.models.training.loop import Recipe, batches, moved, pixels, second_stage, train
 from audits.models.training.scenes import Pairs, pairs_of, texts
 from audits.models.training.ship import ship
 from audits.models.training.tokens import CONTEXT, train_tokenizer
 from benchmarks.tableaux import specification
 
 TINY = Recipe(scenes=3, seed=11, held_out_scenes=2, held_out_seed=12, steps=3, batch=2, warmup=1, rate=1e-3)
+POLISHED = dataclasses.replace(TINY, polish=2)
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +133,37 @@ def test_training_learns_a_handful_of_pairs(kind, pairs, tokenizer) -> None:
     assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])
 
 
+def test_the_second_stage_of_the_captioner_compares_within_pairs(pairs, tokenizer) -> None:
+    """Both choices by hand: log-likelihoods of two captions beside two pictures, base and foil."""
+    torch.manual_seed(0)
+    made = captioner.Captioner(tokenizer)
+    made.model.eval()
+    [batch] = batches(pairs, dataclasses.replace(TINY, steps=1, batch=1, contrast=1.0), together=False)
+    [plain] = batches(pairs, dataclasses.replace(TINY, steps=1, batch=1), together=False)
+    with torch.inference_mode():
+        found = (made.loss(batch) - made.loss(plain)).item()
+        told = np.empty((2, 2))
+        for picture in (0, 1):
+            for caption in (0, 1):
+                given = tokenizer(batch.captions[0][caption], return_tensors="pt")
+                seen = pixels(batch.images[[picture]])
+                logits = made.model(**given, pixel_values=seen).logits[0, -given["input_ids"].shape[1] :]
+                nats = torch.log_softmax(logits[:-1], dim=1)[torch.arange(len(logits) - 1), given["input_ids"][0, 1:]]
+                told[picture, caption] = nats.sum().item()
+    by_picture, by_caption = np.exp(told) / np.exp(told).sum(1, keepdims=True), np.exp(told) / np.exp(told).sum(0)
+    by_hand = -np.mean([np.log(by_picture.diagonal()), np.log(by_caption.diagonal())])
+    assert found == pytest.approx(by_hand, abs=1e-4)
+    assert second_stage(dataclasses.replace(TINY, polish=2)) == dataclasses.replace(
+        TINY, steps=2, warmup=20, contrast=1.0, draw=1, rate=6e-4
+    )
+
+
 @pytest.mark.parametrize("name", ["dual_encoder", "captioner"])
 def test_the_same_recipe_writes_the_same_files(name, tmp_path) -> None:
-    first, second = (ship(name, TINY, tmp_path / place, cache=tmp_path / "drawn") for place in ("one", "two"))
+    first, second = (
+        ship(name, POLISHED if name == "captioner" else TINY, tmp_path / place, cache=tmp_path / "drawn")
+        for place in ("one", "two")
+    )
     assert first["sha256"] == second["sha256"]
     for file, digest in first["sha256"].items():
         assert sha256((tmp_path / "one" / file).read_bytes()).hexdigest() == digest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import math
 import time
@@ -39,6 +40,8 @@ class Recipe:
         warmup: Steps until the highest rate; from there it falls along a cosine to zero.
         shift: Pictures of a pair are moved by up to this many pixels, both alike.
         draw: Seed of everything that training draws: first weights, order, tiers, shifts.
+        contrast: Weight of the comparison within pairs in the captioner's loss; the dual encoder has nothing else.
+        polish: Steps of a second stage, in which a captioner that has learned to tell scenes learns to compare them.
         precision: `float32`, or `bfloat16` for the products of matrices.
         threads: Threads of the arithmetic; with one, two models can train side by side on two cores.
         workers: Processes that draw the scenes.
@@ -55,9 +58,17 @@ class Recipe:
     warmup: int = 100
     shift: int = 2
     draw: int = 0
+    contrast: float = 0.0
+    polish: int = 0
     precision: str = "float32"
     threads: int = 1
     workers: int = 1
+
+
+def second_stage(recipe: Recipe) -> Recipe:
+    """Return the recipe of the second stage of training."""
+    drawn, rate = recipe.draw + 1, 0.6 * recipe.rate
+    return dataclasses.replace(recipe, steps=recipe.polish, warmup=20, rate=rate, contrast=1.0, polish=0, draw=drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +78,12 @@ class Batch:
     Attributes:
         images: uint8 [2B, S, S, 3], the base pictures first.
         captions: 2B captions in the same order, of one tier or of each.
+        contrast: Weight of the comparison within pairs, for a loss that has one.
     """
 
     images: NDArray[np.uint8]
     captions: tuple[list[str], ...]
+    contrast: float = 0.0
 
 
 def batches(pairs: Pairs, recipe: Recipe, *, together: bool) -> Iterator[Batch]:
@@ -91,7 +104,7 @@ def batches(pairs: Pairs, recipe: Recipe, *, together: bool) -> Iterator[Batch]:
         told = tuple([pairs.captions[row][tier][side] for side in (0, 1) for row in rows] for tier in tiers)
         images = np.concatenate([pairs.images[pairs.base[rows]], pairs.images[pairs.foil[rows]]])
         shifts = np.tile(draw.integers(-recipe.shift, recipe.shift + 1, size=(len(rows), 2)), (2, 1))
-        yield Batch(moved(images, shifts), told)
+        yield Batch(moved(images, shifts), told, recipe.contrast)
 
 
 def moved(images: NDArray[np.uint8], shifts: NDArray[np.int64]) -> NDArray[np.uint8]:

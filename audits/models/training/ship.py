@@ -15,7 +15,7 @@ import torch
 
 from audits.models.training import captioner, dual_encoder, files
 from audits.models.training.held_out import held_out_scores
-from audits.models.training.loop import EVERY, Recipe, train
+from audits.models.training.loop import EVERY, Recipe, second_stage, train
 from audits.models.training.scenes import Pairs, pairs_of, texts
 from audits.models.training.tokens import train_tokenizer
 from benchmarks.tableaux import specification
@@ -28,7 +28,7 @@ NAMES: Final = {"dual_encoder": "tableaux_clip", "captioner": "tableaux_captione
 RECIPES: Final[Mapping[str, Recipe]] = {
     # Base and foil begin with all but equal embeddings: what parts them drowns in the rounding of bfloat16.
     "dual_encoder": Recipe(steps=1300, batch=32),
-    "captioner": Recipe(steps=1500, batch=16, precision="bfloat16"),
+    "captioner": Recipe(steps=1500, batch=16, polish=600, precision="bfloat16"),
 }
 _ARCHITECTURES = {"dual_encoder": "dual encoder (open_clip, ModifiedResNet)", "captioner": "captioner (GIT)"}
 _LIBRARIES = ("torch", "open-clip-torch", "transformers", "tokenizers", "resvg-py", "pillow", "numpy")
@@ -60,6 +60,9 @@ def ship(name: str, recipe: Recipe, out: Path, *, cache: Path | None = None) -> 
     made = dual_encoder.DualEncoder(tokenizer) if name == "dual_encoder" else captioner.Captioner(tokenizer)
     started = time.perf_counter()
     losses = train(made, drawn.training, recipe)
+    if recipe.polish:
+        files.halved(made.model)
+        losses += train(made, drawn.training, second_stage(recipe))
     seconds = {"drawing": drawn.seconds, "training": time.perf_counter() - started}
     weights = files.halved(made.model)
     scores = held_out_scores(made.score, drawn.held_out)
