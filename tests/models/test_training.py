@@ -12,7 +12,7 @@ from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokeniz
 
 from audits.models.training import captioner, dual_encoder
 from audits.models.training.files import generator_digest, halved
-from audits.models.training.loop import Recipe, batches, moved, pixels, second_stage, train
+from audits.models.training.loop import Recipe, batches, moved, pixels, train
 from audits.models.training.scenes import Pairs, pairs_of, texts
 from audits.models.training.ship import ship
 from audits.models.training.tokens import CONTEXT, train_tokenizer
@@ -133,35 +133,40 @@ def test_training_learns_a_handful_of_pairs(kind, pairs, tokenizer) -> None:
     assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])
 
 
-def test_the_second_stage_of_the_captioner_compares_within_pairs(pairs, tokenizer) -> None:
-    """Both choices by hand: log-likelihoods of two captions beside two pictures, base and foil."""
-    torch.manual_seed(0)
-    made = captioner.Captioner(tokenizer)
-    made.model.eval()
-    [batch] = batches(pairs, dataclasses.replace(TINY, steps=1, batch=1, contrast=1.0), together=False)
-    [plain] = batches(pairs, dataclasses.replace(TINY, steps=1, batch=1), together=False)
-    with torch.inference_mode():
-        found = (made.loss(batch) - made.loss(plain)).item()
-        told = np.empty((2, 2))
-        for picture in (0, 1):
-            for caption in (0, 1):
-                given = tokenizer(batch.captions[0][caption], return_tensors="pt")
-                seen = pixels(batch.images[[picture]])
-                logits = made.model(**given, pixel_values=seen).logits[0, -given["input_ids"].shape[1] :]
-                nats = torch.log_softmax(logits[:-1], dim=1)[torch.arange(len(logits) - 1), given["input_ids"][0, 1:]]
-                told[picture, caption] = nats.sum().item()
-    by_picture, by_caption = np.exp(told) / np.exp(told).sum(1, keepdims=True), np.exp(told) / np.exp(told).sum(0)
-    by_hand = -np.mean([np.log(by_picture.diagonal()), np.log(by_caption.diagonal())])
-    assert found == pytest.approx(by_hand, abs=1e-4)
-    assert second_stage(dataclasses.replace(TINY, polish=2)) == dataclasses.replace(
-        TINY, steps=2, warmup=20, contrast=1.0, draw=1, rate=6e-4
-    )
+def test_every_row_chooses_among_all_and_between_the_two_of_its_pair() -> None:
+    # Two pairs: rows and columns are base 1, base 2, foil 1, foil 2; the pair of row 0 is column 2.
+    logits = np.array([[2.0, 0.0, 1.0, -1.0], [0.0, 1.0, 0.5, 1.0], [0.0, 0.0, 3.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    among = -np.mean(np.log(np.exp(logits).diagonal() / np.exp(logits).sum(axis=1)))
+    apart = [2.0 - 1.0, 1.0 - 1.0, 3.0 - 0.0, 0.0 - 0.0]
+    between = {sharper: np.mean([np.log(1 + np.exp(-sharper * gap)) for gap in apart]) for sharper in (1.0, 5.0)}
+    given = torch.tensor(logits)
+    assert dual_encoder._directed(given, 1.0, 1.0).item() == pytest.approx(among + between[1.0])
+    assert dual_encoder._directed(given, 4.0, 5.0).item() == pytest.approx(among + 4 * between[5.0])
+
+
+def test_a_pair_is_told_apart_by_the_way_it_differs(tokenizer) -> None:
+    """Two pairs in the plane: both differences of the pictures point right; those of the captions right and left."""
+    made = dual_encoder.DualEncoder(tokenizer)
+    images = torch.tensor([[1.0, 0.0], [0.3, 0.1], [0.999, 0.0], [0.0, 0.1]])  # base 1, base 2, foil 1, foil 2
+    texts = torch.tensor([[0.5, 0.5], [0.0, 1.0], [0.0, 0.5], [0.7, 1.0]])
+    # Cosines of differences: picture 1 with caption 1 is 1, with caption 2 is -1, and so for picture 2.
+    scale = np.exp(dual_encoder.SHARPNESS * np.array([[1.0, -1.0], [1.0, -1.0]]))
+    both = np.concatenate([scale, 1 / scale], axis=1)  # either way round
+    by_picture = -np.mean(np.log(both[[0, 1], [0, 1]] / both.sum(axis=1)))
+    turned = np.concatenate([scale.T, 1 / scale.T], axis=1)
+    by_caption = -np.mean(np.log(turned[[0, 1], [0, 1]] / turned.sum(axis=1)))
+    assert made._turned(images, texts).item() == pytest.approx(by_picture + by_caption, rel=1e-4)
+    assert made.right == [0.5]
+
+
+def test_the_second_stage_draws_anew() -> None:
+    assert second_stage(POLISHED) == dataclasses.replace(POLISHED, steps=2, warmup=20, rate=6e-4, draw=1)
 
 
 @pytest.mark.parametrize("name", ["dual_encoder", "captioner"])
 def test_the_same_recipe_writes_the_same_files(name, tmp_path) -> None:
     first, second = (
-        ship(name, POLISHED if name == "captioner" else TINY, tmp_path / place, cache=tmp_path / "drawn")
+        ship(name, POLISHED if name == "dual_encoder" else TINY, tmp_path / place, cache=tmp_path / "drawn")
         for place in ("one", "two")
     )
     assert first["sha256"] == second["sha256"]

@@ -68,30 +68,9 @@ class Captioner:
         self.model: Any = GitForCausalLM(configuration(tokenizer))
 
     def loss(self, batch: Batch) -> torch.Tensor:
-        """Return the mean negative log-likelihood of a caption token, end mark included, in nats.
-
-        Where the recipe asks for contrast, each caption is read beside both pictures of its pair, and the loss of
-        choosing the caption for a picture and the picture for a caption, from whole likelihoods, is added.
-        """
+        """Return the mean negative log-likelihood of a caption token, end mark included, in nats."""
         ids, mask = self._ids(batch.captions[0])
-        own = self._losses(self._logits(ids, mask, pixels(batch.images)), ids, mask)
-        loss = own.sum() / mask[:, 1:].sum()
-        if not batch.contrast:
-            return loss
-        half = len(batch.images) // 2
-        crossed = np.concatenate([batch.images[half:], batch.images[:half]])
-        other = self._losses(self._logits(ids, mask, pixels(crossed)), ids, mask)
-        return loss + batch.contrast * self._chosen(-own.sum(1), -other.sum(1))
-
-    def _chosen(self, own: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        """Return the loss of both choices; `own` [2B] and `other` [2B] are beside the own picture and the other's."""
-        half = len(own) // 2
-        # By picture: the other caption beside this picture is the crossed reading of the pair's other caption.
-        beside = torch.cat([other[half:], other[:half]])
-        self.right.append(float(((own[:half] + own[half:]) > (other[:half] + other[half:])).float().mean()))
-        first = torch.zeros(len(own), dtype=torch.long)
-        by_picture, by_caption = torch.stack([own, beside], dim=1), torch.stack([own, other], dim=1)
-        return (cross_entropy(by_picture, first) + cross_entropy(by_caption, first)) / 2
+        return self._losses(self._logits(ids, mask, pixels(batch.images)), ids, mask).sum() / mask[:, 1:].sum()
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], captions: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:

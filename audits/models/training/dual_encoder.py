@@ -22,6 +22,8 @@ WEIGHTS, CONFIG = "open_clip_model.safetensors", "open_clip_config.json"
 EMBEDDING = 128
 VISION = {"layers": [1, 1, 1, 1], "width": 24, "head_width": 64, "image_size": SIZE}
 TEXT = {"context_length": CONTEXT, "width": 128, "heads": 4, "layers": 2, "hf_tokenizer_name": "tokenizer"}
+SHARPEST, POLISH = 100.0, 4.0
+"""Scale of the cosines, and weight, of the comparison within pairs in the second stage."""
 SHARPNESS = 10.0
 """Scale of the cosines between differences."""
 WARMEST = 4.6052
@@ -59,11 +61,14 @@ class DualEncoder:
         """Return the contrastive loss, mean over tiers; base and foil of a pair are each other's hard negatives."""
         images = normalize(self.model.encode_image(pixels(batch.images)).float(), dim=-1)
         scale = self.model.logit_scale.clamp(max=WARMEST).exp()
+        # Once differences have a direction, the decision itself is what is left to learn, at a scale that sees them.
+        weight, sharper = (POLISH, SHARPEST / scale.item()) if batch.polish else (1.0, 1.0)
         losses = []
         for captions in batch.captions:
             texts = normalize(self._encode_text(captions).float(), dim=-1)
             logits = scale * images @ texts.T
-            losses += [self._directed(logits), self._directed(logits.T), self._turned(images, texts)]
+            ways = [_directed(one, weight, sharper) for one in (logits, logits.T)]
+            losses += [*ways, self._turned(images, texts)]
         return torch.stack(losses).sum() / (2 * len(batch.captions))
 
     def _turned(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
@@ -78,14 +83,6 @@ class DualEncoder:
         self.right.append(float((logits.diagonal() > 0).float().mean()))
         ways = torch.cat([logits, -logits], dim=1), torch.cat([logits.T, -logits.T], dim=1)
         return cross_entropy(ways[0], own) + cross_entropy(ways[1], own)
-
-    def _directed(self, logits: torch.Tensor) -> torch.Tensor:
-        """Return the loss of choosing for every row: among all, and once more between the two of a pair."""
-        count = len(logits)
-        own = torch.arange(count)
-        other = (own + count // 2) % count
-        paired = torch.stack([logits[own, own], logits[own, other]], dim=1)
-        return cross_entropy(logits, own) + cross_entropy(paired, torch.zeros(count, dtype=torch.long))
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], captions: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -119,3 +116,12 @@ class DualEncoder:
         states = model.token_embedding(ids) + model.positional_embedding[:length]
         states = model.ln_final(model.transformer(states, attn_mask=model.attn_mask[:length, :length]))
         return torch.as_tensor(states[torch.arange(len(ids)), ids.argmax(dim=-1)] @ model.text_projection)
+
+
+def _directed(logits: torch.Tensor, weight: float, sharper: float) -> torch.Tensor:
+    """Return the loss of choosing for every row: among all, and once more between the two of a pair."""
+    count = len(logits)
+    own = torch.arange(count)
+    other = (own + count // 2) % count
+    paired = torch.stack([logits[own, own], logits[own, other]], dim=1)
+    return cross_entropy(logits, own) + weight * cross_entropy(sharper * paired, torch.zeros_like(own))

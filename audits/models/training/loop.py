@@ -40,8 +40,7 @@ class Recipe:
         warmup: Steps until the highest rate; from there it falls along a cosine to zero.
         shift: Pictures of a pair are moved by up to this many pixels, both alike.
         draw: Seed of everything that training draws: first weights, order, tiers, shifts.
-        contrast: Weight of the comparison within pairs in the captioner's loss; the dual encoder has nothing else.
-        polish: Steps of a second stage, in which a captioner that has learned to tell scenes learns to compare them.
+        polish: Steps of a second stage, in which a loss turns to the decision between base and foil.
         precision: `float32`, or `bfloat16` for the products of matrices.
         threads: Threads of the arithmetic; with one, two models can train side by side on two cores.
         workers: Processes that draw the scenes.
@@ -58,7 +57,6 @@ class Recipe:
     warmup: int = 100
     shift: int = 2
     draw: int = 0
-    contrast: float = 0.0
     polish: int = 0
     precision: str = "float32"
     threads: int = 1
@@ -67,8 +65,7 @@ class Recipe:
 
 def second_stage(recipe: Recipe) -> Recipe:
     """Return the recipe of the second stage of training."""
-    drawn, rate = recipe.draw + 1, 0.6 * recipe.rate
-    return dataclasses.replace(recipe, steps=recipe.polish, warmup=20, rate=rate, contrast=1.0, polish=0, draw=drawn)
+    return dataclasses.replace(recipe, steps=recipe.polish, warmup=20, rate=0.6 * recipe.rate, draw=recipe.draw + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +75,22 @@ class Batch:
     Attributes:
         images: uint8 [2B, S, S, 3], the base pictures first.
         captions: 2B captions in the same order, of one tier or of each.
-        contrast: Weight of the comparison within pairs, for a loss that has one.
+        polish: Whether this is the second stage.
     """
 
     images: NDArray[np.uint8]
     captions: tuple[list[str], ...]
-    contrast: float = 0.0
+    polish: bool = False
 
 
-def batches(pairs: Pairs, recipe: Recipe, *, together: bool) -> Iterator[Batch]:
+def batches(pairs: Pairs, recipe: Recipe, *, together: bool, polish: bool = False) -> Iterator[Batch]:
     """Yield one batch per step: random scenes, one random pair of each.
 
     Args:
         pairs: Pairs to learn from.
         recipe: How many, and the seed.
         together: Whether a batch is told at every tier; else the tiers take turns.
+        polish: Whether this is the second stage.
     """
     draw = np.random.default_rng(recipe.draw)
     starts = np.flatnonzero(np.diff(pairs.scenes, prepend=-1))
@@ -104,7 +102,7 @@ def batches(pairs: Pairs, recipe: Recipe, *, together: bool) -> Iterator[Batch]:
         told = tuple([pairs.captions[row][tier][side] for side in (0, 1) for row in rows] for tier in tiers)
         images = np.concatenate([pairs.images[pairs.base[rows]], pairs.images[pairs.foil[rows]]])
         shifts = np.tile(draw.integers(-recipe.shift, recipe.shift + 1, size=(len(rows), 2)), (2, 1))
-        yield Batch(moved(images, shifts), told, recipe.contrast)
+        yield Batch(moved(images, shifts), told, polish)
 
 
 def moved(images: NDArray[np.uint8], shifts: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -138,13 +136,14 @@ class Learner(Protocol):
         """Return the loss of a batch."""
 
 
-def train(learner: Learner, pairs: Pairs, recipe: Recipe) -> list[float]:
+def train(learner: Learner, pairs: Pairs, recipe: Recipe, *, polish: bool = False) -> list[float]:
     """Train a model in place and return the loss of every step.
 
     Args:
         learner: The model.
         pairs: Pairs to learn from.
         recipe: How long and how.
+        polish: Whether this is the second stage.
     """
     model = learner.model
     torch.set_num_threads(recipe.threads)
@@ -155,7 +154,8 @@ def train(learner: Learner, pairs: Pairs, recipe: Recipe) -> list[float]:
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _share(step, recipe))
     model.train()
     losses, started = [], time.perf_counter()
-    for step, batch in enumerate(batches(pairs, recipe, together=learner.together), start=1):
+    order = batches(pairs, recipe, together=learner.together, polish=polish)
+    for step, batch in enumerate(order, start=1):
         with torch.autocast("cpu", torch.bfloat16, enabled=recipe.precision == "bfloat16"):
             loss = learner.loss(batch)
         optimiser.zero_grad()
