@@ -12,7 +12,7 @@ from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokeniz
 
 from audits.models.training import captioner, dual_encoder
 from audits.models.training.files import generator_digest, halved
-from audits.models.training.loop import Recipe, batches, moved, pixels, train
+from audits.models.training.loop import Recipe, batches, moved, pixels, second_stage, train
 from audits.models.training.scenes import Pairs, pairs_of, texts
 from audits.models.training.ship import ship
 from audits.models.training.tokens import CONTEXT, train_tokenizer
