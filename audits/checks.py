@@ -46,6 +46,7 @@ RULES = (
     Rule("crossfit.seeds", _whole(1), "a whole number of fold seeds, 1 or more"),
     Rule("crossfit.shuffle", lambda value: type(value) is bool, "true or false"),
     Rule("engine.chunk", _whole(1), "a whole number of instances, 1 or more"),
+    Rule("dry_run", lambda value: type(value) is bool, "true or false"),
     Rule("missing_contestants", lambda value: value in ("error", "skip"), "error or skip"),
     Rule("benchmark.limit", _whole(1, none=True), "a whole number of instances, 1 or more, or null"),
     Rule("benchmark.missing", lambda value: value in ("error", "exclude"), "error or exclude"),

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from audits import crossfit
+from audits.choosing import chosen
+from audits.crew import ALONE, Crew
 from audits.dataset import Dataset, Roster
 from audits.jobs import FOREIGN
 from audits.load import Contestant
 from audits.measured import Measured, from_cells, from_recalled
-from audits.models.schema import Recorded
+from audits.models.schema import Chooser, Recorded
 from audits.scoring import score
 from baselines.engine import Engine
 from baselines.schema import CrossFitted, Scorer, Surveys
@@ -24,7 +26,7 @@ Way = Callable[[Contestant, Dataset, Roster, Engine, Mapping[str, Any]], Measure
 
 
 def measure(
-    panel: Sequence[Contestant], dataset: Dataset, roster: Roster, values: Mapping[str, Any]
+    panel: Sequence[Contestant], dataset: Dataset, roster: Roster, values: Mapping[str, Any], crew: Crew = ALONE
 ) -> Iterator[Measured]:
     """Yield what each contestant measured, in the order of the panel.
 
@@ -33,10 +35,16 @@ def measure(
         dataset: The instances.
         roster: What statistics need of them.
         values: The configuration of the run.
+        crew: Which of several processes this is. Those that do not lead take part in what the engine shares out, and
+            leave everything else (trained baselines, recordings, endpoints) to the leader.
     """
     cache = Path(values["paths"]["cache"]) / "scores.sqlite"
     for one in panel:
-        with Engine(cache, ConsoleProgress()) as engine, _named(one):
+        shared = isinstance(one.scorer, Scorer)
+        if not (crew.leads or shared):
+            continue
+        progress, share = ConsoleProgress() if crew.leads else None, crew if shared else ALONE
+        with Engine(cache, progress, share) as engine, _named(one):
             yield _way(one)(one, dataset, roster, engine, values)
 
 
@@ -44,6 +52,8 @@ def _way(contestant: Contestant) -> Way:
     """Return how a contestant of this kind is asked."""
     if isinstance(contestant.scorer, Recorded):
         return _recorded
+    if isinstance(contestant.scorer, Chooser):
+        return _prompted
     return crossfit.measure if isinstance(contestant.scorer, CrossFitted) else _scored
 
 
@@ -72,6 +82,19 @@ def _recorded(
     seconds = time.perf_counter() - started
     tolerance = values["statistics"]["tie_tolerance"]
     return from_recalled(contestant, recalled, roster, tolerance=tolerance, seconds=seconds)
+
+
+def _prompted(
+    contestant: Contestant, dataset: Dataset, roster: Roster, engine: Engine, values: Mapping[str, Any]
+) -> Measured:
+    """Ask a model that picks; its answers are kept by itself, so the engine has nothing to do."""
+    scorer = contestant.scorer
+    if not isinstance(scorer, Chooser):
+        raise TypeError(f"{scorer.name} is no chooser")
+    started = time.perf_counter()
+    recalled = chosen(scorer, dataset, ConsoleProgress(), seed=values["seed"])
+    seconds = time.perf_counter() - started
+    return from_recalled(contestant, recalled, roster, tolerance=0.0, seconds=seconds)
 
 
 @contextmanager

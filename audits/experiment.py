@@ -21,7 +21,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from audits import jobs, rerender, run
+from audits import crew, jobs, rerender, run
 from audits.config import CONF, options, output_folder, plain
 from audits.overrides import quote
 from audits.places import place
@@ -48,7 +48,22 @@ def job(cfg: DictConfig) -> Exit:
     """Audit the benchmarks of an experiment, or the one benchmark where none is selected."""
     if not cfg.get("experiment"):
         return run.job(cfg)
+    if crew.several():
+        raise InputError(
+            "an experiment runs in one process",
+            where="experiment",
+            got="several processes, started together",
+            expected="one benchmark where several processes share the work",
+            step="start audits run benchmark=NAME for each benchmark",
+        )
     values = plain(cfg)
+    if values.get("dry_run") is True:
+        raise InputError(
+            "an experiment cannot be announced as a whole",
+            where="dry_run",
+            got=f"dry_run=true with experiment={cfg.experiment.get('name')}",
+            step="announce its benchmarks one by one: audits run benchmark=NAME dry_run=true",
+        )
     plan, shared = _plan(values["experiment"]), _shared()
     command = shlex.join(["audits", "run", *(str(word) for word in HydraConfig.get().overrides.task)])
     with ExperimentFolder(output_folder(), plan.name, list(plan.members)) as folder:

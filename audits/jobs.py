@@ -19,7 +19,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from audits import status
-from audits.config import output_folder
+from audits.config import launch_folder, output_folder
 from audits.config_errors import explain
 from benchmarks.errors import InputError
 from reports import endings
@@ -27,6 +27,7 @@ from reports.scrub import scrub_override, scrub_text
 
 JOB_FILE = "job.json"
 LOG_FILE = "audits.log"
+DEFAULT_PLACE = "runs"  # as conf/run.yaml has it
 TRACES = "AUDITS_TRACEBACK"
 # A note on an exception that came out of a contestant's own code, which is not part of the toolkit.
 FOREIGN = "this contestant is not part of the toolkit"
@@ -56,8 +57,7 @@ class Job:
         if HydraConfig.get().mode == RunMode.MULTIRUN:
             _write_job_file(ended, message)
         elif self.verb == "run":
-            with contextlib.suppress(OSError):
-                output_folder().rmdir()  # succeeds only where nothing was written
+            _tidy(output_folder())
         status.note(ended)
 
     def _guarded(self, cfg: DictConfig) -> tuple[status.Exit, str]:
@@ -89,6 +89,16 @@ def tell_fault(error: Exception, folder: Path | None) -> None:
     notes = getattr(error, "__notes__", [])
     theirs = notes[notes.index(FOREIGN) - 1] if FOREIGN in notes else ""
     endings.fault(error, keep_traceback(error, folder), theirs)
+
+
+def _tidy(folder: Path) -> None:
+    """Remove the output folder that Hydra made, if nothing was written, and what it made of the default place above."""
+    runs = launch_folder() / DEFAULT_PLACE
+    with contextlib.suppress(OSError):  # the first that is not empty, or not ours, ends it
+        folder.rmdir()
+        while folder != runs and folder.is_relative_to(runs):
+            folder = folder.parent
+            folder.rmdir()
 
 
 class ScrubbingFormatter(logging.Formatter):

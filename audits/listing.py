@@ -148,6 +148,8 @@ def _present(leaf: dict[str, Any]) -> str:
 
 def _model_present(composed: DictConfig, name: str) -> str:
     """Say in a word whether a model can be run here, as it is configured; no weights are loaded."""
+    if OmegaConf.missing_keys(composed.model[name]):
+        return "needs options"
     try:
         load.panel({"model": {name: OmegaConf.to_container(composed.model[name], resolve=True)}})
     except NotAvailableError as error:

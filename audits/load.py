@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audits.models.schema import Recorded
+from audits.models.schema import Chooser, Recorded
 from baselines.schema import CrossFitted, Scorer
 from baselines.text_form import forms, in_form
 from benchmarks import download, sources
@@ -16,6 +16,7 @@ from benchmarks.errors import InputError, NotAvailableError, near
 from benchmarks.schema import Benchmark
 from reports.schema import Kind
 
+AnyContestant = Scorer | CrossFitted | Recorded | Chooser
 # Options of a benchmark that the runner, not the parser, acts on.
 _RUNNERS = ("name", "missing", "limit", "fetch")
 
@@ -31,7 +32,7 @@ class Contestant(NamedTuple):
     """Name a contestant and say whether it is a zero-shot blind baseline, one trained on the benchmark, or a model."""
 
     kind: Kind
-    scorer: Scorer | CrossFitted | Recorded
+    scorer: AnyContestant
 
     @property
     def needs_images(self) -> bool:
@@ -104,7 +105,7 @@ def _check_names(found: Sequence[Contestant], absent: Sequence[str]) -> None:
             )
 
 
-def _scorers(options: Any, group: str, name: str) -> list[Scorer | CrossFitted | Recorded]:
+def _scorers(options: Any, group: str, name: str) -> list[AnyContestant]:
     """Build what one leaf asks for: contestants, or one per text form, all of them around the same loaded model."""
     where = f"{group}.{name}"
     if group != "baseline" or not isinstance(options, Mapping):
@@ -115,7 +116,10 @@ def _scorers(options: Any, group: str, name: str) -> list[Scorer | CrossFitted |
     if not asked:
         return made
     return [
-        _scorer(in_form(one, form, where), where) for one in made for form in asked if not isinstance(one, Recorded)
+        _scorer(in_form(one, form, where), where)
+        for one in made
+        for form in asked
+        if isinstance(one, Scorer | CrossFitted)
     ]
 
 
@@ -192,7 +196,7 @@ def _several(built: Any) -> list[Any]:
     return built if isinstance(built, list) else [built]
 
 
-def _kind(group: Kind, scorer: Scorer | CrossFitted | Recorded) -> Kind:
+def _kind(group: Kind, scorer: AnyContestant) -> Kind:
     """Return the kind of a contestant: what is trained on the benchmark's own folds is no zero-shot baseline.
 
     A model's blind twin is built with the model, and is a baseline nevertheless.
@@ -202,13 +206,14 @@ def _kind(group: Kind, scorer: Scorer | CrossFitted | Recorded) -> Kind:
     return "blind" if getattr(scorer, "blind", False) else group
 
 
-def _scorer(built: Any, where: str) -> Scorer | CrossFitted | Recorded:
-    if not isinstance(built, Scorer | CrossFitted | Recorded):
+def _scorer(built: Any, where: str) -> AnyContestant:
+    if not isinstance(built, AnyContestant):
         raise InputError(
             "not a contestant",
             where=where,
             got=type(built).__name__,
-            expected="name, sees, columns, signature and score(batch, work), or prepare and fit; see CONTRIBUTING.md",
+            expected="name, sees, columns, signature and score(batch, work), choose, or prepare and fit; see "
+            "CONTRIBUTING.md",
         )
     if not isinstance(built.name, str) or not built.name.strip() or not built.columns:
         raise InputError(

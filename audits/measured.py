@@ -35,6 +35,7 @@ class Measured:
         reasons: Reason by instance position for what is unscored, where there are no cells to hold it.
         facts: What a reader should know of how it went, by name.
         findings: What was noticed on the way.
+        answers: The answers themselves, where there are any to keep.
     """
 
     contestant: Contestant
@@ -46,6 +47,7 @@ class Measured:
     reasons: Mapping[int, str] = field(default_factory=dict)
     facts: Mapping[str, str | int] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    answers: pd.DataFrame | None = None
 
 
 def from_cells(
@@ -131,5 +133,19 @@ def from_recalled(
         reasons=recalled.reasons,
         facts=recalled.facts,
         findings=recalled.findings,
+        counts=_counted(recalled.answers),
+        answers=recalled.answers,
     )
     return _bounded(measured, roster, recalled.never_asked)
+
+
+def _counted(answers: pd.DataFrame | None) -> tuple[Counts, ...]:
+    """Return how many distinct requests had their answer in the cache, and how many were answered now."""
+    if answers is None:
+        return ()
+    # Whoever names no requests is taken to have sent each by itself.
+    named = answers["request"].where(answers["request"] != "", answers.index.astype(str))
+    distinct = answers[~named.duplicated()]
+    hits = int(distinct["cached"].sum())
+    new = int((~distinct["cached"].astype(bool) & (distinct["state"] != "failed")).sum())
+    return (Counts(items=len(answers), distinct=len(distinct), hits=hits, computed=new),)

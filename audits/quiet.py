@@ -14,9 +14,13 @@ _SETTINGS = {
     "TQDM_DISABLE": "1",
 }
 
+_CHATTY = ("httpx", "httpx2")  # a line for each request, of which a prompted model takes thousands
+
 
 def quiet_libraries() -> None:
     """Set what the libraries read when they are imported; what the user has set stays."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)

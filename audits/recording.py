@@ -28,7 +28,8 @@ from reports.scrub import scrub_text
 DISTRIBUTION = "blind-audits"
 REASONS = 5
 _NOTED = (
-    "torch", "transformers", "tokenizers", "open-clip-torch", "numpy", "scipy", "pandas", "pyarrow", "hydra-core",
+    "torch", "transformers", "tokenizers", "open-clip-torch", "openai", "numpy", "scipy", "pandas", "pyarrow",
+    "hydra-core",
 )  # fmt: skip
 
 

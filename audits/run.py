@@ -7,18 +7,21 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, NamedTuple
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
+from audits.announcing import announcement
 from audits.breakdown.collect import breakdown
 from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
+from audits.choosing import plans, refuse_above_ceiling
 from audits.conclude import conclude
 from audits.config import identity, output_folder, plain
 from audits.contest import measure
+from audits.crew import ALONE, Crew, join
 from audits.dataset import Dataset, Roster, open_dataset
 from audits.findings.collect import Captions, dataset_findings
 from audits.findings.schema import Thresholds
@@ -35,6 +38,7 @@ from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
 from reports import endings
+from reports.announced import Announcement, show
 from reports.examples import Example
 from reports.record import Run, RunFolder, read
 from reports.schema import Record
@@ -70,16 +74,49 @@ class Inputs(NamedTuple):
 
 
 def job(cfg: DictConfig) -> Exit:
-    """Audit one benchmark and show the run."""
+    """Audit one benchmark and show the run, or say what it would take (`dry_run=true`).
+
+    As one of several processes, help the one that does.
+    """
+    crew = join()
+    if not crew.leads:
+        return _help(cfg, crew)
+    if cfg.get("dry_run") is True:
+        crew.told(work=False)
+        show(_announced(cfg))
+        return Exit.DONE
     full = rerender.is_full(plain(cfg))
-    return rerender.show(audit(cfg), full=full)
+    return rerender.show(audit(cfg, crew), full=full)
 
 
-def audit(cfg: DictConfig) -> Run:
+def _help(cfg: DictConfig, crew: Crew) -> Exit:
+    """Compute this process's share of what the leader measures; write nothing but the cache."""
+    values = checked(_configured(cfg), [str(word) for word in HydraConfig.get().overrides.task])
+    if crew.told(work=False):  # the leader has made or found everything that `_inputs` makes
+        with redirect_stdout(sys.stderr):
+            inputs = _inputs(values)
+            for one in measure(inputs.panel, inputs.dataset, inputs.roster, values, crew):
+                _log.info("process %d took part in %s", crew.rank, one.contestant.scorer.name)
+    with suppress(OSError):
+        output_folder().rmdir()  # Hydra makes it; a name with a time in it may be another one than the leader's
+    return Exit.DONE
+
+
+def _announced(cfg: DictConfig) -> Announcement:
+    """Return what a run would compute, ask and pay; no contestant is run, nothing is sent."""
+    values = checked(_configured(cfg), [str(word) for word in HydraConfig.get().overrides.task])
+    with redirect_stdout(sys.stderr):
+        inputs = _inputs(values)
+        asked = plans([one.scorer for one in inputs.panel], inputs.dataset, seed=values["seed"])
+    return announcement(inputs.name, inputs.checked, (inputs.panel, inputs.said), asked)
+
+
+def audit(cfg: DictConfig, crew: Crew = ALONE) -> Run:
     """Audit one benchmark into its run folder, or render the run again if the folder holds it finished."""
     values = checked(_configured(cfg), [str(word) for word in HydraConfig.get().overrides.task])
     with RunFolder.open(output_folder(), identity(values, __version__), config=values) as folder:
         if folder.state == "finished":
+            crew.told(work=False)
             record = read(folder.path).record
             refuse_changed_data(load.benchmark(values), record)
             refuse_changed_recordings(load.recordings(values), record)
@@ -87,7 +124,7 @@ def audit(cfg: DictConfig) -> Run:
         else:
             # Standard output is for results: what a scorer prints goes where messages go.
             with log_to(folder.path), redirect_stdout(sys.stderr):
-                _guarded(values, folder)
+                _guarded(values, folder, crew)
         return folder.render()
 
 
@@ -99,29 +136,34 @@ def _configured(cfg: DictConfig) -> dict[str, Any]:
     return with_root(values)
 
 
-def _guarded(values: Mapping[str, Any], folder: RunFolder) -> None:
+def _guarded(values: Mapping[str, Any], folder: RunFolder, crew: Crew) -> None:
     """Run the audit; a mistake in the input leaves nothing behind in a folder that was new."""
     try:
-        _audit(values, folder)
+        _audit(values, folder, crew)
     except (InputError, OSError):
         (folder.path / LOG_FILE).unlink(missing_ok=True)
         folder.abandon()
         raise
 
 
-def _audit(values: Mapping[str, Any], folder: RunFolder) -> None:
+def _audit(values: Mapping[str, Any], folder: RunFolder, crew: Crew) -> None:
     clock = Clock()
     with clock.step("load"):
         inputs = _inputs(values)
+    with clock.step("plan"):
+        refuse_above_ceiling(plans([one.scorer for one in inputs.panel], inputs.dataset, seed=values["seed"]))
+    crew.told(work=True)
     record = _opening(values, inputs)
     folder.begin(record)
     captions = Captions(Thresholds.read(values["verdict"]["findings"]))
     with clock.step("instances"):  # and what their captions show: one reading serves both
         folder.table("instances", tables.instances(map(captions.take, inputs.dataset)))
     with clock.step("score"):
-        measured = list(measure(inputs.panel, inputs.dataset, inputs.roster, values))
+        measured = list(measure(inputs.panel, inputs.dataset, inputs.roster, values, crew))
         folder.table("scores", tables.scores(measured, inputs.roster))
         folder.table("outcomes", tables.outcomes(measured, inputs.roster))
+        if (answers := tables.answers(measured)) is not None:
+            folder.table("answers", answers)
     with clock.step("estimates"):
         found = _estimates(values, inputs, measured)
     with clock.step("contrast"):

@@ -99,6 +99,17 @@ def _repeated(name: str, size: int, names: pd.Index[str]) -> pd.Categorical[str]
     return pd.Categorical.from_codes(np.full(size, code, dtype=np.int32), categories=names)
 
 
+def answers(measured: Sequence[Measured]) -> pd.DataFrame | None:
+    """Return the answers of all prompted models, one row for each question in each order, or None without any."""
+    own = [(one.contestant.full_name(""), one.answers) for one in measured]
+    tables = [table.assign(scorer=name) for name, table in own if table is not None]
+    if not tables:
+        return None
+    joined = pd.concat(tables, ignore_index=True)
+    joined["note"] = [scrub_text(note) for note in joined["note"]]
+    return joined[["instance", "scorer", *(name for name in joined.columns if name not in ("instance", "scorer"))]]
+
+
 def outcomes(measured: Sequence[Measured], roster: Roster) -> Iterator[pd.DataFrame]:
     """Yield the long table of outcomes, in parts: one row per comparison of every scorer column."""
     ids = pd.array(roster.ids, dtype="str")

@@ -23,6 +23,7 @@ CHUNK = 1 << 20
 _HALF = re.compile("[\ud800-\udfff]")
 UNSAID = object()  # null is a value too
 AGAIN = "get the file again, or mend it there"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 Json = Any
 
 
@@ -53,7 +54,7 @@ class Spot:
     ) -> NoReturn:
         """Raise an InputError for this place; `got` is a value, `told` is what was found in words."""
         found = told if got is UNSAID else shown(got)
-        raise InputError(what, where=str(self), got=found, expected=expected, step=step)
+        raise InputError(what, where=str(self), got=found, expected=expected, step=step or AGAIN)
 
 
 def shown(value: object, *, limit: int = 80) -> str:
@@ -323,7 +324,7 @@ def _decode(data: bytes, path: Path, decode: Callable[[bytes], str], *, start: i
         row = line + error.object.count(b"\n", 0, error.start)
         Spot(path, f"line {row}, byte {max(start, 0) + error.start}").refuse(
             "not valid UTF-8",
-            told=f"byte 0x{bad:02x} ({error.reason})",
+            told="UTF-16" if not start and data[:2] in UTF16 else f"byte 0x{bad:02x} ({error.reason})",
             expected="UTF-8, with or without a byte-order mark",
             step="save the file again as UTF-8",
         )

@@ -95,6 +95,8 @@ class Decoded:
         had_alpha: Whether the file had an alpha channel or a transparent colour.
         notes: Sentences about anything unusual (broken EXIF block, several frames, a crop that leaves the image).
         format: Name of the file's format as Pillow gives it, one of `FORMATS`.
+        mode: The file's pixel mode as Pillow gives it (`RGB`, `P`, `I;16`).
+        turned: Whether the EXIF block had it rotated or mirrored.
     """
 
     image: Image.Image
@@ -102,6 +104,8 @@ class Decoded:
     had_alpha: bool
     notes: tuple[str, ...] = ()
     format: str = ""
+    mode: str = ""
+    turned: bool = False
 
 
 def exists(ref: ImageRef) -> bool:
@@ -175,13 +179,15 @@ def _decode(opened: Image.Image, ref: ImageRef) -> Decoded:
         opened.seek(0)
         notes.append(f"first of {frames} frames")
     opened.load()
+    mode = opened.mode
     turn, note = _rotation(opened)
     rgb, had_alpha = _to_rgb(opened)
     rgb = rgb if turn is None else rgb.transpose(turn)
     rgb.info = {}
     size = rgb.size
     cropped, beyond = _crop(rgb, ref)
-    return Decoded(cropped, size, had_alpha, (*notes, *note, *beyond), str(opened.format))
+    found = (*notes, *note, *beyond)
+    return Decoded(cropped, size, had_alpha, found, str(opened.format), mode, turn is not None)
 
 
 def _rotation(image: Image.Image) -> tuple[Image.Transpose | None, list[str]]:

@@ -15,7 +15,11 @@ from benchmarks.schema import Card, Origin
 
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".tsv", ".parquet"})
 _ROOT = "benchmark.root=FOLDER"
-METRICS = ("accuracy", "accuracy_all", "i2t", "t2i", "group")  # what a card may call its primary metric
+# What a card may call its primary metric.
+METRICS = (
+    *("accuracy", "accuracy_all", "accuracy_any", "accuracy_mean", "i2t", "t2i", "group", "group_match"),
+    *("i2t_mean", "t2i_mean"),
+)
 KINDS: Mapping[str, tuple[type, ...]] = {
     "gated": (bool,),
     "needs_images": (bool,),

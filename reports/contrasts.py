@@ -169,8 +169,8 @@ def order_grids(record: Record, index: Index) -> list[Grid]:
         heads = [Head(title, is_name=False) for title in titles]
         used = [estimate for row in found for estimate in row if estimate is not None]
         notes = (
-            "Every question was asked in both orders of its options. Without a preference for a place the first option "
-            "is chosen in 50 %.",
+            "Every question was asked in both orders of its options (in all rotations of more than two). Without a "
+            "preference for a place the first option of two is chosen in 50 %.",
             *interval_notes(record, index, used),
             *family_note(record, cells),
         )

@@ -33,6 +33,7 @@ class Measure(NamedTuple):
 _BOUNDED = {
     "accuracy": "accuracy",
     "accuracy_all": "accuracy (all positives)",
+    "caption_preference": "caption preference",
     "group": "Group",
     "i2t": "I2T",
     "t2i": "T2I",
@@ -66,6 +67,10 @@ MEASURES = {
     "accuracy_consistent": Measure("right in both orders", role="orders"),
     "flip_rate": Measure("answer flips", role="orders"),
     "first_option_share": Measure("first option chosen", role="orders"),
+    "i2t_flip_rate": Measure("answer flips, I2T", role="orders"),
+    "t2i_flip_rate": Measure("answer flips, T2I", role="orders"),
+    "i2t_first_option_share": Measure("first option chosen, I2T", role="orders"),
+    "t2i_first_option_share": Measure("first option chosen, T2I", role="orders"),
     "accuracy_first": Measure("accuracy, positive first", role="orders"),
     "accuracy_second": Measure("accuracy, positive second", role="orders"),
     **{

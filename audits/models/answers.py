@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-State = Literal["answered", "unparsed", "empty", "failed"]
+State = Literal["answered", "unparsed", "empty", "refused", "truncated", "failed"]
+STATES: tuple[State, ...] = get_args(State)
 
 _MARKS = r"[\s*_`\"'(\[]*"
 # The letter ends the phrase: `CHOICE: A bus` has an article, `CHOICE: A or B` names both.
@@ -21,6 +22,22 @@ class Answer(NamedTuple):
 
     choice: int | None
     state: State
+
+
+class Pick(NamedTuple):
+    """Hold what one answer to one question of an instance says.
+
+    Attributes:
+        right: Whether the picked option is a right one, None where none was picked.
+        first: Whether the option shown first was picked, None where that is not known.
+        state: What became of the question.
+        option: Place of the picked option in the release, None where none was picked or its place is not known.
+    """
+
+    right: bool | None
+    first: bool | None
+    state: State
+    option: int | None = None
 
 
 UNPARSED, EMPTY, FAILED = Answer(None, "unparsed"), Answer(None, "empty"), Answer(None, "failed")

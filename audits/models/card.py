@@ -15,10 +15,10 @@ class ModelCard:
 
     Attributes:
         title: Name as its authors or the paper write it.
-        kind: `dual encoder`, `captioner`, `vision-language model`, `prompted choice`, ...
+        kind: `dual encoder`, `captioner`, `vision-language model`, `endpoint`, ...
         licence: Licence of the weights, as their authors state it.
         source: Where the weights come from.
-        paper: Key in `docs/refs.bib`.
+        paper: Key in `docs/refs.bib`, or empty where the model is up to the user.
         parameters: Number of parameters in millions, or None where it is not known or up to the user.
     """
 
@@ -53,5 +53,5 @@ def model_card(values: Mapping[str, Any], name: str) -> ModelCard:
             step=near(unknown[0], known) if unknown else f"add {missing[0]}",
         )
     size = values["parameters"]
-    text = {key: str(value) for key, value in values.items() if key != "parameters"}
+    text = {key: "" if value is None else str(value) for key, value in values.items() if key != "parameters"}
     return ModelCard(**text, parameters=None if size is None else float(size))

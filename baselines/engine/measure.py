@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,21 @@ from baselines.schema import Progress, Task
 log = logging.getLogger(__name__)
 ItemT = TypeVar("ItemT")
 Rows = dict[str, NDArray[Any]]
+
+
+class Share(Protocol):
+    """One of several processes that compute the same plan into the same cache."""
+
+    @property
+    def rank(self) -> int:
+        """Return the number of this process, from 0."""
+
+    @property
+    def size(self) -> int:
+        """Return the number of processes."""
+
+    def total(self, number: int) -> int:
+        """Wait until every process is here, and return the sum of their numbers."""
 
 
 class _Found(NamedTuple, Generic[ItemT]):
@@ -61,6 +76,8 @@ class Engine:
     Args:
         cache_path: The cache file.
         progress: Where to report, or None.
+        share: Which of several processes this is, or None. Each computes its share of the batches; all of them must
+            measure the same items in the same order.
 
     Attributes:
         counts: What became of the items, by task label.
@@ -69,9 +86,10 @@ class Engine:
         InputError: If the cache cannot be used, or memory does not suffice for a single item.
     """
 
-    def __init__(self, cache_path: Path, progress: Progress | None = None) -> None:
+    def __init__(self, cache_path: Path, progress: Progress | None = None, share: Share | None = None) -> None:
         self.cache = ScoreCache(cache_path)
         self.progress = progress
+        self.share = share
         self.counts: dict[str, Counts] = {}
         self._reducers: dict[bytes, Reducer] = {}
 
@@ -112,14 +130,33 @@ class Engine:
         ordered = [distinct[key] for key in order]
         batches = by_size([costs[key] for key in order], task.budget) if task.plan is None else task.plan(ordered)
         check_partition(batches, len(order))
+        planned = [{order[position]: ordered[position] for position in batch} for batch in batches]
         rows: Rows = {}
         with self._line(task, sum(costs.values())):
-            for found in self._looked_up(
-                ({order[position]: ordered[position] for position in one} for one in batches), task
-            ):
+            reported = self._shared(planned, task, counts, costs)
+            for place, found in enumerate(self._looked_up(planned, task)):
                 rows.update(self._batch(found, task, counts))
-                self._advance(sum(costs[key] for key in found.digests))
+                if place not in reported:
+                    self._advance(sum(costs[key] for key in found.digests))
         return rows
+
+    def _shared(
+        self, planned: Sequence[dict[str, ItemT]], task: Task[ItemT], counts: Counts, costs: dict[str, int]
+    ) -> Collection[int]:
+        """Compute this process's share of the batches, wait for the others, and return the places of its own."""
+        if self.share is None or self.share.size == 1:
+            return ()
+        own = range(self.share.rank, len(planned), self.share.size)
+        mine = Counts()
+        for found in self._looked_up([planned[place] for place in own], task):
+            self._batch(found, task, mine)
+            self._advance(sum(costs[key] for key in found.digests))
+        computed = self.share.total(mine.computed)
+        counts.computed += computed
+        counts.hits -= computed  # they are about to be found in the cache, where they were not before
+        counts.batches += mine.batches
+        counts.reductions += mine.reductions
+        return own
 
     def _looked_up(self, batches: Iterable[dict[str, ItemT]], task: Task[ItemT]) -> Iterator[_Found[ItemT]]:
         """Yield each batch as the cache knows it, one batch late: the next one is announced before it is computed."""

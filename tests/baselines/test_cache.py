@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.engine import ScoreCache, cache_folder
-from baselines.engine import cache as cache_module
+from baselines.engine import ScoreCache, cache_folder, database
 from baselines.engine.cache import item_digest, task_digest
 from baselines.engine.folder import on_network
 from benchmarks.errors import InputError
@@ -148,7 +147,7 @@ def test_a_folder_that_may_not_be_written_is_named(tmp_path):
 
 
 def test_a_cache_that_is_held_by_another_process_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache_module, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
     fill(tmp_path / "c", rows=1)
     with ScoreCache(tmp_path / "c") as cache:
         holder = sqlite3.connect(tmp_path / "c", isolation_level=None)
@@ -188,10 +187,10 @@ def test_network_file_systems_are_told_by_the_longest_mount_point(tmp_path):
 
 
 def test_no_write_ahead_log_on_a_network_file_system(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache_module, "on_network", lambda path: True)
+    monkeypatch.setattr(database, "on_network", lambda path: True)
     with ScoreCache(tmp_path / "far") as cache:
         assert cache.journal == "delete"
         cache.write(NAME, {item_digest("a"): np.array([1.0])})
-    monkeypatch.setattr(cache_module, "on_network", lambda path: False)
+    monkeypatch.setattr(database, "on_network", lambda path: False)
     with ScoreCache(tmp_path / "near") as cache:
         assert cache.journal == "wal"

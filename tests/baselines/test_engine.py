@@ -1,6 +1,8 @@
 """The engine: what it plans, what it computes once, what it says, what it refuses."""
 
 import math
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -186,3 +188,58 @@ def test_a_single_item_that_does_not_fit_is_named_with_a_next_step(engine):
     assert "single item" in caught.value.what
     assert "2 items" in caught.value.got
     assert "bfloat16" in caught.value.step
+
+
+def float32_task(compute, **options):
+    return Task(
+        label="rows", signature="s", key=str, cost=len, budget=4, width=2, compute=compute, stored="float32", **options
+    )
+
+
+def test_rows_asked_for_in_float32_are_kept_and_returned_so(engine):
+    def third(items):
+        return np.array([[len(item) / 3, 1.0] for item in items])
+
+    fresh = engine.measure(["aa", "b"], float32_task(third))
+    again = engine.measure(["b", "aa"], float32_task(third))
+    assert fresh.dtype == again.dtype == np.float32
+    # float32(2/3) and float32(1/3), from the cache as at first.
+    assert fresh[:, 0].tolist() == [np.float32(2 / 3), np.float32(1 / 3)] == again[::-1, 0].tolist()
+    assert engine.counts["rows"].hits == 2
+    with closing(sqlite3.connect(engine.cache.path)) as stored:
+        assert stored.execute("SELECT DISTINCT length(value) FROM scores").fetchall() == [(2 * 4,)]
+
+
+def test_the_same_signature_in_another_dtype_is_another_task(engine):
+    recorder = Recorder(width=2)
+    engine.measure(["aa"], task(recorder, width=2))
+    narrow = engine.measure(["aa"], float32_task(recorder))
+    assert recorder.batches == [["aa"], ["aa"]]
+    assert narrow.dtype == np.float32
+    assert engine.measure([], float32_task(recorder)).dtype == np.float32
+
+
+def test_each_batch_with_something_to_compute_is_announced_once_before_the_one_in_front_is_computed(engine):
+    seen = []
+    recorder = Recorder(width=2)
+
+    def compute(items):
+        seen.append(("compute", list(items)))
+        return recorder(items)
+
+    engine.measure(["bb"], float32_task(compute))  # known from now on
+    seen.clear()
+    items = ["aaaa", "bb", "cc", "d", "e", "f", "g"]
+    engine.measure(items, float32_task(compute, ahead=lambda more: seen.append(("ahead", list(more)))))
+    # Budget 4: [aaaa], [bb, cc] of which bb is known, [d, e, f, g].
+    assert seen == [
+        ("ahead", ["aaaa"]),
+        ("ahead", ["cc"]),
+        ("compute", ["aaaa"]),
+        ("ahead", ["d", "e", "f", "g"]),
+        ("compute", ["cc"]),
+        ("compute", ["d", "e", "f", "g"]),
+    ]
+    seen.clear()
+    engine.measure(items, float32_task(compute, ahead=lambda more: seen.append(("ahead", list(more)))))
+    assert seen == [], "what is known is neither announced nor computed"

@@ -24,7 +24,15 @@ from benchmarks.vl_checklist import VlChecklist
 from benchmarks.whatsup import WhatsUp, WhatsUpPairs, WhatsUpQa
 
 CARD = {
-    **{"title": "x", "paper": "", "homepage": "", "licence": "", "shape": "", "primary": "", "how_to_get": "Get it."},
+    **{
+        "title": "x",
+        "paper": "",
+        "homepage": "",
+        "licence": "",
+        "shape": "",
+        "primary": "accuracy",
+        "how_to_get": "Get it.",
+    },
     "expected": {},
 }
 

@@ -3,6 +3,8 @@
 import io
 import json
 import logging
+import sqlite3
+from contextlib import closing
 from copy import deepcopy
 
 import numpy as np
@@ -182,7 +184,8 @@ def test_c2_dropout_that_stays_on_in_evaluation_mode_stops_the_run(folders, work
     with pytest.raises(InputError, match="something in it is drawn at random") as caught:
         scorer.score([Candidates("a", (picture(),), ("a cup", "a dog"))], work)
     assert "images" in caught.value.where
-    assert work.cache._db.execute("SELECT count(*) FROM scores").fetchone() == (0,), "nothing of it is kept"
+    with closing(sqlite3.connect(work.cache.path)) as stored:
+        assert stored.execute("SELECT count(*) FROM scores").fetchone() == (0,), "nothing of it is kept"
 
 
 def test_c2_random_captions_stop_the_run_as_well(folders, work):

@@ -15,7 +15,7 @@ from benchmarks.errors import InputError, NotAvailableError
 
 TOP = Path(__file__).resolve().parents[2]
 CONF = TOP / "conf" / "model"
-KINDS = {"dual encoder", "captioner", "vision-language model", "prompted choice"}
+KINDS = {"dual encoder", "captioner", "vision-language model", "endpoint"}
 BESIDE = {"none", "recorded"}  # select nothing, or what somebody else measured
 # The 22 encoders of CompoSET's table 4, with the licences as it gives them.
 TABLE_4 = {
@@ -70,17 +70,19 @@ def test_it_composes_with_a_complete_card_whose_paper_is_cited(name, tmp_path):
     assert isinstance(card, ModelCard)
     assert all((card.title, card.licence, card.source))
     assert card.kind in KINDS
-    assert f"{{{card.paper}," in (TOP / "docs" / "refs.bib").read_text(encoding="utf-8")
+    if card.paper or name in TABLE_4:  # a model that is up to the user has no paper
+        assert f"{{{card.paper}," in (TOP / "docs" / "refs.bib").read_text(encoding="utf-8")
     assert card.parameters is None or card.parameters > 0
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_target_takes_every_option_of_the_yaml(name):
-    values = dict(OmegaConf.load(CONF / f"{name}.yaml"))
+    values = OmegaConf.to_container(OmegaConf.load(CONF / f"{name}.yaml"))
     module, _, attribute = values["_target_"].rpartition(".")
     target = getattr(importlib.import_module(module), attribute)
-    known = set(inspect.signature(target).parameters)
-    assert {key for key in values if key not in ("_target_", "card", "defaults")} <= known
+    known = inspect.signature(target).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in known.values()):  # such a target checks names by itself
+        assert {key for key in values if key not in ("_target_", "card", "defaults")} <= set(known)
 
 
 def loaded(values):

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from audits.models.answers import FAILED, Answer, State, letter, repeated
+from audits.models.answers import FAILED, Answer, Pick, letter, repeated
 from audits.models.recorded.joining import Target
 from audits.models.recorded.values import flag
 from benchmarks.recordings.entries import Entry
 from benchmarks.recordings.roles import Roles
 from benchmarks.recordings.rows import Order
-
-
-class Pick(NamedTuple):
-    """Hold one answer.
-
-    Attributes:
-        right: Whether the picked option is a right one, None where none was picked.
-        first: Whether the option shown first was picked, None where that is not known.
-        state: What became of the question.
-    """
-
-    right: bool | None
-    first: bool | None
-    state: State
 
 
 def from_flag(entry: Entry, right: bool | None) -> Pick:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from audits.models.answers import Pick
+from audits.models.decided import Decided, from_flags, from_picks
 from audits.models.recorded import checks
-from audits.models.recorded.decided import Decided, from_flags, from_picks
 from audits.models.recorded.joining import Target, is_square, join, targets
-from audits.models.recorded.picks import Pick, from_answer, from_flag
+from audits.models.recorded.picks import from_answer, from_flag
 from audits.models.recorded.sheet import cells
 from audits.models.recorded.taken import Taken, Values
 from audits.models.recorded.told import Told, states
@@ -157,7 +158,7 @@ class Run:
         return Values(picks, found.reasons, found.repeated, found.conflicts)
 
     def _picked(self, found: Values[Pick], taken: Taken, told: Told) -> Recalled:
-        decided = from_picks(found.by_place, taken.orders, taken.targets, found.reasons)
+        decided = from_picks(found.by_place, [taken.orders] * len(taken.targets), taken.targets, found.reasons)
         return self._decided(decided, found, found.by_place, told)
 
     def _decided(

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from audits.models.answers import Pick, State
 from audits.models.recorded.joining import Joined, Target
 from audits.models.recorded.near_ids import SYSTEMATIC, Alike, alike, hint
-from audits.models.recorded.picks import Pick
 from audits.models.recorded.taken import Values
 from audits.models.recorded.values import flags
+from audits.models.unanswered import states as count_states
+from audits.models.unanswered import unanswered
 from audits.statistics.outcomes import Outcome
 from benchmarks.recordings.entries import Recording
 from benchmarks.recordings.rows import Order
 from reports.schema import Finding
 
 SHOWN = 20
-STATES = ("answered", "unparsed", "empty", "failed")
+STATES: tuple[State, ...] = ("answered", "unparsed", "empty", "failed")
 Picks = Mapping[int, Mapping[Order, Pick]]
 
 
@@ -95,30 +95,11 @@ class Told(NamedTuple):
 
     def unanswered(self, picks: Picks, outcomes: Mapping[str, Outcome]) -> list[Finding]:
         """Return what became of the questions that were asked, if not all were answered."""
-        counts = states(picks)
-        asked = sum(counts.values())
-        if asked == counts.get("answered", 0):
-            return []
-        wrong, right = (_mean(outcomes.get(name)) for name in ("accuracy_if_wrong", "accuracy_if_right"))
-        lost = [place for place, by_order in picks.items() if any(one.state != "answered" for one in by_order.values())]
-        told = ", ".join(f"{counts[state]:,} {state}" for state in STATES[1:] if counts.get(state))
-        return [
-            Finding(
-                "recorded_unanswered",
-                "notice",
-                f"{self.name}: {counts.get('answered', 0):,} of {asked:,} questions have a readable answer ({told}); "
-                f"accuracy over everything asked lies between {100 * wrong:.1f} % if the others were wrong and "
-                f"{100 * right:.1f} % if they were right.",
-                instances=tuple(self.targets[place].id for place in sorted(lost)[:SHOWN]),
-                values={
-                    **{state: counts.get(state, 0) for state in STATES},
-                    "asked": asked,
-                    "coverage": counts.get("answered", 0) / asked,
-                    "accuracy_if_wrong": wrong,
-                    "accuracy_if_right": right,
-                },
-            )
+        places = [
+            place for place, by_order in picks.items() if any(one.state != "answered" for one in by_order.values())
         ]
+        lost = [self.targets[place].id for place in sorted(places)]
+        return unanswered("recorded_unanswered", self.name, states(picks), outcomes, lost)
 
     def _own_flags(self) -> str:
         """Return how many rows of answers the file itself counts as right: it may count unreadable ones as wrong."""
@@ -145,9 +126,4 @@ class Told(NamedTuple):
 
 def states(picks: Picks) -> dict[str, int]:
     """Return the number of questions by what became of them; empty if nothing was asked."""
-    counts: Counter[str] = Counter(one.state for by_order in picks.values() for one in by_order.values())
-    return {state: counts[state] for state in STATES} if counts else {}
-
-
-def _mean(outcome: Outcome | None) -> float:
-    return float(np.nanmean(outcome.credit)) if outcome is not None else float("nan")
+    return count_states((one for by_order in picks.values() for one in by_order.values()), STATES)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from audits.models.recorded.joining import Target, is_square
-from audits.models.recorded.picks import Pick
+from audits.models.answers import Pick
 from audits.statistics.chance import CHANCE_2X2, pick
-from audits.statistics.outcomes import Outcome
-from benchmarks.recordings.rows import Order
+from audits.statistics.outcomes import Outcome, is_pairing
+from benchmarks.schema import Shape
+
+OrderT = TypeVar("OrderT", bound=str)
 
 # Direction and comparison of a flag on a 2x2, as `statistics.comparisons` names them.
 SQUARE = {
@@ -28,6 +29,18 @@ SQUARE = {
     "t2i_foil": ("t2i", "caption1"),
 }
 UNSCORED = "unscored"
+
+
+class Relation(Protocol):
+    """Which caption of an instance fits which image."""
+
+    @property
+    def gold(self) -> NDArray[np.bool_]:
+        """Return boolean [I, T]."""
+
+    @property
+    def shape(self) -> Shape:
+        """Return (I, T)."""
 
 
 class Row(NamedTuple):
@@ -67,19 +80,19 @@ def outcome(metric: str, credit: Sequence[float], chance: Sequence[float], unsco
     )
 
 
-def chance_of(metric: str, target: Target) -> float:
+def chance_of(metric: str, target: Relation) -> float:
     """Return the chance of a metric on an instance, NaN where the metric is not defined for its shape."""
     if metric == "accuracy":
         return pick(1, int((~target.gold).sum()), "any") if _is_question(target) else nan
-    return CHANCE_2X2[metric] if is_square(target) else nan
+    return CHANCE_2X2[metric] if is_pairing(target.gold) else nan
 
 
-def _is_question(target: Target) -> bool:
+def _is_question(target: Relation) -> bool:
     return 1 in target.shape and int(target.gold.sum()) == 1
 
 
 def from_flags(
-    metrics: Mapping[str, Mapping[int, bool]], targets: Sequence[Target], reasons: Mapping[int, str]
+    metrics: Mapping[str, Mapping[int, bool]], targets: Sequence[Relation], reasons: Mapping[int, str]
 ) -> Decided:
     """Return the outcomes of flags.
 
@@ -102,35 +115,35 @@ def from_flags(
     return Decided(found, rows, dict(reasons))
 
 
-def _question(target: Target) -> tuple[str, str]:
+def _question(target: Relation) -> tuple[str, str]:
     """Return direction and comparison of an instance that asks one question."""
     return ("i2t", "image0") if target.shape.images == 1 else ("t2i", "caption0")
 
 
 def from_picks(
-    picks: Mapping[int, Mapping[Order, Pick]],
-    orders: Sequence[Order],
-    targets: Sequence[Target],
+    picks: Mapping[int, Mapping[OrderT, Pick]],
+    orders: Sequence[Sequence[OrderT]],
+    targets: Sequence[Relation],
     why: Mapping[int, str],
 ) -> Decided:
-    """Return the outcomes of answers.
+    """Return the outcomes of answers to instances that ask one question.
 
-    An instance counts only if every order was answered: accuracy is the mean of the orders (0, .5, 1). With both orders
-    there are also `accuracy_consistent` (right in both), `flip_rate` (another option picked in the other order) and
-    `first_option_share`. Where a question that was asked has no readable answer, `accuracy_if_wrong` and
+    An instance counts only if every order was answered: accuracy is the mean of the orders (0, .5, 1 with two). With
+    several orders there are also `accuracy_consistent` (right in all), `flip_rate` (not the same option picked in all)
+    and `first_option_share`. Where a question that was asked has no readable answer, `accuracy_if_wrong` and
     `accuracy_if_right` say what accuracy would be if all of these were wrong, or right; they cover what was asked.
 
     Args:
         picks: Picks by position and order.
-        orders: The orders that were asked at all.
+        orders: The orders that were asked of each instance; none where accuracy is not to be defined.
         targets: The instances.
         why: Why positions have no pick.
 
     Source: composet G.4 (both orders); ours (bounds).
     """
     places = range(len(targets))
-    full = [_answered(picks.get(place, {}), orders) for place in places]
-    chances = [chance_of("accuracy", target) for target in targets]
+    full = [answered(picks.get(place, {}), orders[place]) for place in places]
+    chances = [chance_of("accuracy", one) if own else nan for one, own in zip(targets, orders, strict=True)]
     defined = [not isnan(chance) for chance in chances]
     missing = [known and not values for known, values in zip(defined, full, strict=True)]
 
@@ -138,76 +151,87 @@ def from_picks(
         return outcome(metric, value, chance, missing)
 
     rights = [[bool(one.right) for one in values] for values in full]
-    found = {"accuracy": made("accuracy", chances, [_mean(values) for values in rights])}
-    if len(orders) == 2:
-        quarter = [0.25 if known else nan for known in defined]
-        half = [0.5 if known else nan for known in defined]
+    found = {"accuracy": made("accuracy", chances, [mean(values) for values in rights])}
+    if max(map(len, orders), default=0) > 1:
+        every = [chance ** len(orders[place]) for place, chance in enumerate(chances)]
         found |= {
             "accuracy_consistent": made(
-                "accuracy_consistent", quarter, [float(all(values)) if values else nan for values in rights]
+                "accuracy_consistent", every, [float(all(values)) if values else nan for values in rights]
             ),
-            "flip_rate": made("flip_rate", [nan] * len(full), [_flip(values) for values in rights]),
+            "flip_rate": made("flip_rate", [nan] * len(full), [flip(values) for values in full]),
             "first_option_share": made(
-                "first_option_share", half, [_mean([bool(one.first) for one in values]) for values in full]
+                "first_option_share", chances, [mean([bool(one.first) for one in values]) for values in full]
             ),
         }
     if any(one.state != "answered" for by_order in picks.values() for one in by_order.values()):
         found |= {
             name: _bound(name, picks, orders, len(targets)) for name in ("accuracy_if_wrong", "accuracy_if_right")
         }
-    reasons = {place: why.get(place) or _reason(picks.get(place, {}), orders) for place in places if missing[place]}
+    reasons = {
+        place: why.get(place) or reason(picks.get(place, {}), orders[place]) for place in places if missing[place]
+    }
     return Decided(found, _rows(picks, orders, targets, defined), reasons)
 
 
-def _answered(by_order: Mapping[Order, Pick], orders: Sequence[Order]) -> list[Pick]:
+def answered(by_order: Mapping[OrderT, Pick], orders: Sequence[OrderT]) -> list[Pick]:
     """Return the picks of every order, or none if one is missing."""
     found = [by_order[order] for order in orders if order in by_order and by_order[order].right is not None]
     return found if len(found) == len(orders) else []
 
 
-def _mean(values: Sequence[bool]) -> float:
+def mean(values: Sequence[float]) -> float:
+    """Return the mean of what there is, NaN of nothing."""
     return float(np.mean(values)) if values else nan
 
 
-def _flip(rights: Sequence[bool]) -> float:
-    """Return 1 if the two orders picked different options: with two options, one right and one wrong."""
-    return float(rights[0] != rights[1]) if rights else nan
+def flip(picks: Sequence[Pick]) -> float:
+    """Return 1 if the orders picked different options, 0 if the same, NaN of nothing.
+
+    Where options are not known, whether they were right tells: with two options, one is right and one wrong.
+    """
+    named = [one.right if one.option is None else one.option for one in picks]
+    return float(len(set(named)) > 1) if named else nan
 
 
-def _bound(name: str, picks: Mapping[int, Mapping[Order, Pick]], orders: Sequence[Order], size: int) -> Outcome:
+def _bound(
+    name: str, picks: Mapping[int, Mapping[OrderT, Pick]], orders: Sequence[Sequence[OrderT]], size: int
+) -> Outcome:
     """Return accuracy over everything that was asked if all that has no readable answer had this outcome."""
     assumed = float(name == "accuracy_if_right")
     credit = np.full(size, nan)
     for place, by_order in picks.items():
-        asked = [by_order[order] for order in orders if order in by_order]
+        asked = [by_order[order] for order in orders[place] if order in by_order]
         credit[place] = np.mean([assumed if one.right is None else float(one.right) for one in asked])
     none: NDArray[np.float64] = np.full(size, nan)
     return outcome(name, credit.tolist(), none.tolist(), [False] * size)
 
 
-def _reason(by_order: Mapping[Order, Pick], orders: Sequence[Order]) -> str:
+def reason(by_order: Mapping[OrderT, Pick], orders: Sequence[OrderT]) -> str:
+    """Return what became of the orders that have no readable answer."""
     states = [by_order[order].state if order in by_order else "no row" for order in orders]
     told = {order: state for order, state in zip(orders, states, strict=True) if state != "answered"}
     return ", ".join(f"{state} ({order})" if order else state for order, state in told.items())
 
 
 def _rows(
-    picks: Mapping[int, Mapping[Order, Pick]],
-    orders: Sequence[Order],
-    targets: Sequence[Target],
+    picks: Mapping[int, Mapping[OrderT, Pick]],
+    orders: Sequence[Sequence[OrderT]],
+    targets: Sequence[Relation],
     defined: Sequence[bool],
 ) -> list[Row]:
     rows = []
     for place, target in enumerate(targets):
-        if not defined[place]:
-            continue
-        direction, name = _question(target)
-        for order in orders:
-            one = picks.get(place, {}).get(order)
-            if one is None:
-                rows.append(Row(place, direction, order, name, UNSCORED, nan))
-            elif one.right is None:
-                rows.append(Row(place, direction, order, name, one.state, nan))
-            else:
-                rows.append(Row(place, direction, order, name, "win" if one.right else "loss", float(one.right)))
+        if defined[place]:
+            direction, name = _question(target)
+            by_order = picks.get(place, {})
+            rows += [row_of(place, direction, order, name, by_order.get(order)) for order in orders[place]]
     return rows
+
+
+def row_of(place: int, direction: str, order: str, comparison: str, pick: Pick | None) -> Row:
+    """Return the long form of one answer; without one it is unscored."""
+    if pick is None:
+        return Row(place, direction, order, comparison, UNSCORED, nan)
+    if pick.right is None:
+        return Row(place, direction, order, comparison, pick.state, nan)
+    return Row(place, direction, order, comparison, "win" if pick.right else "loss", float(pick.right))
