@@ -26,6 +26,7 @@ usage: audits VERB [positional] [key=value ...]     (also: python -m audits VERB
 
   run                          audit one benchmark: audits run benchmark=sugarcrepe benchmark.root=DIR
   run experiment=NAME out=DIR  audit several: audits run experiment=good_crepe paths.benchmarks=DIR out=DIR
+  run ... dry_run=true         what it would compute, ask and pay; nothing is done
   sample out=DIR               write the bundled sample, with or without a planted shortcut
   list [benchmark|baseline|model|probe]
                                what there is, and what of it is present here

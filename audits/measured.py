@@ -143,7 +143,9 @@ def _counted(answers: pd.DataFrame | None) -> tuple[Counts, ...]:
     """Return how many distinct requests had their answer in the cache, and how many were answered now."""
     if answers is None:
         return ()
-    distinct = answers.drop_duplicates("request")
+    # Whoever names no requests is taken to have sent each by itself.
+    named = answers["request"].where(answers["request"] != "", answers.index.astype(str))
+    distinct = answers[~named.duplicated()]
     hits = int(distinct["cached"].sum())
     new = int((~distinct["cached"].astype(bool) & (distinct["state"] != "failed")).sum())
     return (Counts(items=len(answers), distinct=len(distinct), hits=hits, computed=new),)

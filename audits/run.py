@@ -14,6 +14,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
+from audits.announcing import announcement
 from audits.checks import checked, refuse_changed_data, refuse_changed_recordings
 from audits.choosing import plans, refuse_above_ceiling
 from audits.conclude import conclude
@@ -26,7 +27,6 @@ from audits.findings.schema import Thresholds
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
-from audits.models.schema import Plan
 from audits.places import with_root
 from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
@@ -35,7 +35,8 @@ from audits.upstream.collect import upstream
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.preflight import Coverage, Preflight
 from benchmarks.schema import Benchmark, ShowsExamples
-from reports import announced, endings
+from reports import endings
+from reports.announced import Announcement, show
 from reports.examples import Example
 from reports.record import Run, RunFolder, read
 from reports.schema import Record
@@ -80,7 +81,7 @@ def job(cfg: DictConfig) -> Exit:
         return _help(cfg, crew)
     if cfg.get("dry_run") is True:
         crew.told(work=False)
-        announced.show(_announced(cfg))
+        show(_announced(cfg))
         return Exit.DONE
     full = rerender.is_full(plain(cfg))
     return rerender.show(audit(cfg, crew), full=full)
@@ -99,37 +100,13 @@ def _help(cfg: DictConfig, crew: Crew) -> Exit:
     return Exit.DONE
 
 
-def _announced(cfg: DictConfig) -> announced.Announcement:
-    """Return what a run would compute, ask and pay; nothing is computed, sent or written."""
+def _announced(cfg: DictConfig) -> Announcement:
+    """Return what a run would compute, ask and pay; no contestant is run, nothing is sent."""
     values = checked(_configured(cfg), [str(word) for word in HydraConfig.get().overrides.task])
     with redirect_stdout(sys.stderr):
         inputs = _inputs(values)
         asked = plans([one.scorer for one in inputs.panel], inputs.dataset, seed=values["seed"])
-    by_name = {plan.name: plan for plan in asked}
-    lines = [
-        announced.Line(one.scorer.name, one.kind, sorted(one.scorer.sees), _asks(by_name.get(one.scorer.name)))
-        for one in inputs.panel
-    ]
-    return announced.Announcement(inputs.name, inputs.checked.n, dict(inputs.checked.shapes), lines, inputs.absent)
-
-
-def _asks(plan: Plan | None) -> announced.Asks | None:
-    """Return what a report says of a plan."""
-    if plan is None:
-        return None
-    return announced.Asks(
-        plan.questions,
-        plan.requests,
-        plan.cached,
-        plan.images,
-        plan.tokens_in,
-        plan.tokens_out,
-        plan.cost,
-        purse=plan.purse,
-        max_calls=plan.max_calls,
-        max_cost=plan.max_cost,
-        needs=plan.needs,
-    )
+    return announcement(inputs.name, inputs.checked, (inputs.panel, inputs.absent), asked)
 
 
 def audit(cfg: DictConfig, crew: Crew = ALONE) -> Run:

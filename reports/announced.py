@@ -40,12 +40,13 @@ class Asks:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Hold one contestant, and what asking it would take if it is asked at all."""
+    """Hold one contestant, what asking it would take if it is asked and can say so, and how it takes part."""
 
     name: str
     kind: str
     sees: Sequence[str]
     asks: Asks | None
+    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def show(what: Announcement) -> None:
 def _contestants(lines: Sequence[Line], console: Console) -> Table:
     table = _table(console, ("contestant", "kind", "sees", "how"))
     for line in lines:
-        how = "computed here" if line.asks is None else "asked"
-        table.add_row(*(_cell(text, console) for text in (line.name, line.kind, " and ".join(line.sees), how)))
+        cells = (line.name, line.kind, " and ".join(line.sees), line.how)
+        table.add_row(*(_cell(text, console) for text in cells))
     return table
 
 

@@ -12,6 +12,7 @@ from audits.statistics.outcomes import Outcome
 from reports.schema import Finding
 
 SHOWN = 20
+_WORDS = {"group": "Group"}  # as tables write it
 
 
 def states(picks: Iterable[Pick], shown: Sequence[State] = STATES) -> dict[str, int]:
@@ -53,8 +54,8 @@ def unanswered(
             kind,
             "notice",
             f"{name}: {counts.get('answered', 0):,} of {asked:,} questions have a readable answer ({told}); "
-            f"{metric.replace('_', ' ')} over everything asked lies between {100 * wrong:.1f} % if the others were "
-            f"wrong and {100 * right:.1f} % if they were right.",
+            f"{_WORDS.get(metric, metric.replace('_', ' '))} over everything asked lies between {100 * wrong:.1f} % if "
+            f"the others were wrong and {100 * right:.1f} % if they were right.",
             instances=tuple(lost[:SHOWN]),
             values={
                 **{state: counts.get(state, 0) for state in counts},

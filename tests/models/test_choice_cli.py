@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +20,7 @@ import pytest
 from audits.models.choice.store import FILE
 from tests.audits.conftest import TOP, cli, environment  # noqa: F401
 from tests.models.choice_cases import png
-from tests.models.choice_server import always_a, refuse, say, serving
+from tests.models.choice_server import Reaction, always_a, refuse, say, serving
 from tests.models.recorded_cases import data
 
 FAST = ("statistics.bootstrap=200", "baseline=length")
@@ -267,6 +269,84 @@ def test_after_kill_9_and_restart_nothing_is_asked_twice(cli, table, tmp_path): 
     assert len(pd.read_parquet(tmp_path / "run" / "answers.parquet")) == 48
 
 
+# What the server does to a request, by its digest, and what becomes of the question.
+MISDEEDS = {
+    "fine": "answered", "429": "answered", "500": "answered", "slow": "answered", "cut": "answered",
+    "json": "answered", "always A": "answered", "empty": "empty", "refusal": "refused", "length": "truncated",
+    "both": "unparsed", "dead": "failed",
+}  # fmt: skip
+
+
+def misdeed(digest):
+    return list(MISDEEDS)[int(digest[:8], 16) % len(MISDEEDS)]
+
+
+def misbehave(seen):
+    kind, is_first = misdeed(seen.digest), seen.times == 1
+    once = {
+        "429": refuse(429, headers={"retry-after": "0.1"}),
+        "500": refuse(500),
+        "slow": Reaction(b"", after=2.5),
+        "cut": replace(say("CHOICE: B"), is_cut=True),
+        "json": Reaction(b'{"choices": [{"message"'),
+    }
+    always = {
+        "always A": say("CHOICE: A"),
+        "empty": say(""),
+        "refusal": say(None, refusal="I would rather not."),
+        "length": say("CHOICE: A", "length"),
+        "both": say("CHOICE: A or B"),
+        "dead": refuse(500),
+    }
+    return (once.get(kind) if is_first else None) or always.get(kind) or yes(seen)
+
+
+def settled(folder, server, limit):
+    """Whether so many were answered, all of them are on disk, and no further one is on its way."""
+    counted = [kept(folder), len(server.answered)]
+    if counted[0] < limit or counted[0] != counted[1]:
+        return False
+    time.sleep(0.5)
+    return counted == [kept(folder), len(server.answered)]
+
+
+def test_every_question_is_accounted_for_through_misbehaviour_kill_9_and_restart(cli, table, tmp_path):  # noqa: F811
+    gate, limit = threading.Event(), 20
+
+    def behave(seen):
+        if not gate.is_set() and len(server.answered) >= limit:
+            gate.wait(120)
+        return misbehave(seen)
+
+    options = ("timeout=2.0", "retries=2", "max_failures=99", "concurrency=3")
+    with serving(behave) as server:
+        words = ("run", *table, *asking(server, *(f"model.choice.{one}" for one in options)), "out=run")
+        # With several at a time a few more than the limit may be answered; all of them are on disk before the end.
+        killed(words, tmp_path, server, lambda: settled(tmp_path, server, limit))
+        before = set(server.answered)
+        gate.set()
+        done = cli(*words)
+        assert done.returncode == 0, done.stderr
+        assert len(before) >= limit
+        assert server.twice == []
+        seen = {one.digest: one for one in server.seen}
+    assert len(seen) == 48
+    answers = pd.read_parquet(tmp_path / "run" / "answers.parquet")
+    assert len(answers) == len(answers.drop_duplicates(["instance", "scorer", "order"])) == 48
+    wanted = Counter(MISDEEDS[misdeed(digest)] for digest in seen)
+    assert set(wanted) == set(MISDEEDS.values())
+    assert answers["state"].value_counts().to_dict() == wanted
+    record = json.loads((tmp_path / "run" / "record.json").read_text(encoding="utf-8"))
+    told = Counter()
+    for facts in record["contestants"].values():
+        told.update({state: facts["facts"][state] for state in set(MISDEEDS.values()) if state in facts["facts"]})
+    assert told == wanted
+    outcomes = pd.read_parquet(tmp_path / "run" / "outcomes.parquet")
+    own = outcomes[outcomes["scorer"].astype(str).str.startswith("choice")]
+    assert len(own) == 48
+    assert own["credit"].notna().sum() == wanted["answered"]
+
+
 def test_killed_again_and_again_it_ends_with_every_answer_once(cli, table, tmp_path):  # noqa: F811
     # Killed at moments that nobody chose: only what was under way at that moment may be asked once more.
     def slow(seen):
@@ -324,12 +404,14 @@ def test_a_folder_that_is_called_like_the_model_does_not_rename_it(cli, table, t
         assert len(server.seen) == 24
 
 
-@pytest.mark.parametrize("name", ["choice", "choice_openai", "choice_gemini", "choice_anthropic", "choice_vllm"])
-def test_presets_are_listed_and_shown(cli, name):  # noqa: F811
-    done = cli("show", name)
+def test_presets_are_listed_and_shown(cli):  # noqa: F811
+    listed = cli("list", "model").stdout
+    for name in ("choice", "choice_openai", "choice_gemini", "choice_anthropic", "choice_vllm", "choice_local"):
+        assert name in listed
+    done = cli("show", "choice_openai")
     assert done.returncode == 0, done.stderr
-    assert f"model.{name}.max_calls" in done.stdout
-    assert name in cli("list", "model").stdout
+    assert "model.choice_openai.max_calls = 4000" in done.stdout
+    assert "model.choice_openai.key_env = OPENAI_API_KEY" in done.stdout
 
 
 def test_the_model_has_to_be_named(cli, table):  # noqa: F811

@@ -243,6 +243,16 @@ def test_a_missing_key_is_told_before_anything_is_sent_and_not_needed_for_the_ca
         assert counts(ask(model(server.url, tmp_path, key_env="MY_ENDPOINT"), ROWS)) == {"answered": 12}
 
 
+@pytest.mark.parametrize("key", [f"{KEY}\n{KEY}", f"{KEY} x", f"{KEY}\x00", f"{KEY}\u0441"])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(tmp_path, monkeypatch, key):
+    monkeypatch.setattr("os.environ", {"MY_ENDPOINT": key})
+    with serving(always_a) as server:
+        with pytest.raises(InputError, match="cannot be sent as it is") as caught:
+            ask(model(server.url, tmp_path, key_env="MY_ENDPOINT"), ROWS)
+        assert not server.seen
+    assert KEY not in caught.value.render()
+
+
 def test_the_ceiling_of_calls_holds_for_repeated_attempts_too(tmp_path):
     with serving(stumbling(refuse(500))) as server:
         with pytest.raises(InputError, match="max_calls is reached; every answer so far is kept"):

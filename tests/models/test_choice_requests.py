@@ -258,7 +258,7 @@ def test_every_preset_has_its_head_its_card_and_builds(path, tmp_path):
     own = OmegaConf.to_container(OmegaConf.merge(base, leaf), resolve=False)
     keys = ("_target_", "card", "defaults", "cache", "base_url")
     given = {key: value for key, value in own.items() if key not in keys}
-    given["model"] = "m" if given["model"] == "???" else given["model"]
+    given["model"] = given["model"] or "m"
     made = built(own["base_url"], tmp_path, **given)
     assert [one.name.endswith(":no_image") for one in made] == [False, True]
     paper = (CONF.parents[1] / "docs" / "refs.bib").read_text(encoding="utf-8")

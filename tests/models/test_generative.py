@@ -8,7 +8,8 @@ import torch
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
-from audits import load
+from audits import contest, load
+from audits.dataset import Roster
 from audits.models.generative import CONDITIONS, generative
 from audits.models.generative.contestant import averaged
 from audits.models.generative.core import plan
@@ -16,11 +17,12 @@ from audits.models.generative.items import Item, Row, Scene
 from audits.models.generative.reading import Reader
 from audits.models.generative.sights import NO_IMAGE, NULLS, Sight
 from audits.scoring import score as run_scorer
+from audits.statistics.layout import Layout
 from baselines.engine import Engine
 from baselines.schema import BOTH, TEXT, Scorer, Surveys
 from benchmarks.errors import InputError, NotAvailableError
 from benchmarks.images import ImageRef
-from benchmarks.schema import Candidates, Instance
+from benchmarks.schema import Candidates, Instance, Shape
 from tests.small_captioners import CAPTIONS, IMAGES, picture
 
 ALL = list(CONDITIONS)
@@ -284,6 +286,22 @@ def test_equal_bytes_under_another_name_are_no_other_image(git, work):
     twin.survey([Candidates("a", (IMAGES[0],), ("x", "y")), Candidates("b", (same,), ("x", "y"))])
     [scored] = twin.score([Candidates("a", (IMAGES[0],), ("x", "y"))], work)
     assert scored.notes == {(0, 0): "the benchmark holds no other image", (0, 1): "the benchmark holds no other image"}
+
+
+def test_the_runner_shows_every_instance_before_the_first_is_scored(git, tmp_path):
+    gold = np.array([[True, False]])
+    many = [Instance(str(n), (picture(200 + n, (16, 16)),), ("a cup", "a dog"), gold) for n in range(5)]
+    labels = Layout("demo", [""] * 5, [one.id for one in many])
+    roster = Roster([one.id for one in many], [""] * 5, [gold] * 5, [Shape(1, 2)] * 5, labels)
+    found = []
+    for chunk in (1, 100):
+        _, twin = generative(git, conditions=["shuffled_images"], device="cpu")
+        values = {"paths": {"cache": tmp_path / str(chunk)}, "seed": 1, "engine": {"chunk": chunk}}
+        values["statistics"] = {"tie_tolerance": 0.0}
+        [measured] = contest.measure([load.Contestant("blind", twin)], many, roster, values)
+        assert measured.cells.notes == {}
+        found.append(measured.cells.columns["unnorm"])
+    assert np.allclose(*found, atol=1e-5)
 
 
 def test_chunks_of_a_run_draw_from_the_whole_benchmark(git, tmp_path):

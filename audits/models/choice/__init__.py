@@ -6,9 +6,11 @@ without the image.
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields
 from typing import Any
 
-from audits.models.choice.options import checked
+from audits.models.choice.options import Options, checked
 from audits.models.choice.pictures import Pictures
 from audits.models.choice.prompted import Prompted
 from audits.models.choice.purse import Purse
@@ -28,3 +30,9 @@ def choice(leaf: str = "choice", **options: Any) -> list[Prompted]:
     own = checked(options, where)
     purse, pictures = Purse(own, where), Pictures()
     return [Prompted(own, purse, pictures, is_blind=condition == "no_image") for condition in own.conditions]
+
+
+# Every option by its name, so that a wrong one is refused as that of any other leaf is.
+_NAMED = [inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY) for one in fields(Options)]
+_LEAF = inspect.Parameter("leaf", inspect.Parameter.POSITIONAL_OR_KEYWORD, default="choice")
+choice.__signature__ = inspect.Signature([_LEAF, *_NAMED])  # type: ignore[attr-defined]

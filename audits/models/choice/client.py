@@ -61,6 +61,14 @@ def key_of(options: Options, where: str, environment: Mapping[str, str] | None =
             step=f"export {options.key_env}=...; where another variable holds it, {where}.key_env=NAME; "
             f"where none is needed, {where}.key_env=null",
         )
+    if not found.isascii() or not found.isprintable() or " " in found:
+        raise InputError(
+            "the key of the endpoint cannot be sent as it is",
+            where=f"environment variable {options.key_env}",
+            got="characters that no key has (a line break, a blank or another script); it is not shown here",
+            expected="the key alone, on one line",
+            step="copy it again",
+        )
     return found
 
 

@@ -181,7 +181,7 @@ def checked(given: Mapping[str, Any], where: str) -> Options:
 
 
 def _refused(where: str, got: str, expected: str) -> InputError:
-    return InputError("this value cannot be used", where=where, got=got, expected=expected)
+    return InputError("this value cannot be used", where=where, got=got, expected=expected, step=f"write {where}=VALUE")
 
 
 def _check_address(value: Any, where: str) -> None:

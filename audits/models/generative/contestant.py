@@ -59,6 +59,7 @@ class Generative:
         self.blind, self.needs_images = bool(condition.name), condition.needs_images
         self.prior_of = name if condition.is_prior and ask.is_prior else ""
         self.facts = core.facts
+        self._last = ("", False, core.prompter.render("", has_image=False))
         if ask.threshold is not None:
             self.threshold = ask.threshold
 
@@ -104,11 +105,15 @@ class Generative:
         target = self._ask.target(text, encoded)
         if not target or isinstance(row, str):
             return Cell(problem=str(row) if target else NO_TOKENS, target=target)
-        prompts = {seen.key: self._prompt(text, seen) for seen in row}
-        return Cell(tuple(Item(seen, prompts[seen.key], target) for seen in row), target)
+        asked = self._ask.prompt(text)
+        prompts = {shows: self._rendered(asked, has_image=shows) for shows in {seen.shows for seen in row}}
+        return Cell(tuple(Item(seen, prompts[seen.shows], target) for seen in row), target)
 
-    def _prompt(self, text: Text, seen: Sight) -> str:
-        return self._core.prompter.render(self._ask.prompt(text), has_image=seen.shows)
+    def _rendered(self, asked: str, *, has_image: bool) -> str:
+        """Render a prompt once for all captions that follow it."""
+        if self._last[:2] != (asked, has_image):
+            self._last = (asked, has_image, self._core.prompter.render(asked, has_image=has_image))
+        return self._last[2]
 
     def _scored(self, grid: Sequence[Sequence[Cell]], values: Mapping[str, float]) -> Scored:
         shape = (len(grid), len(grid[0]))

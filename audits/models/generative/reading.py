@@ -145,18 +145,11 @@ class Reader:
     @torch.inference_mode()
     def _check(self) -> Checked:
         """Read probes in a batch and one by one."""
-        targets = self._prompter.encode([SHORTER, LONGER])
-        prompt = self._prompter.render("", has_image=True)
-        scenes = []
-        for number, size in enumerate(PROBES):
-            shown = self._prompter.show(_probe(number, size), prompt)
-            rows = [Row(shown.ids, target) for target in targets if target]
-            scenes.append(self._fitting(rows, Scene(shown.features, rows, shown.marked))[1])
-        alike: dict[tuple[object, ...], list[Scene]] = {}
-        for scene in scenes:
-            alike.setdefault(_likeness(scene), []).append(scene)
+        lots = self._probes()
+        if not lots:
+            return Checked(in_batches=False, difference=np.inf, failure="its context is too short for a probe")
         worst = 0.0
-        for lot in alike.values():
+        for lot in lots:
             plain = self._plain(lot)
             try:
                 batched = self._adapter.batch(lot)
@@ -164,10 +157,22 @@ class Reader:
                 if is_memory_error(error):
                     raise
                 return Checked(in_batches=False, difference=np.inf, failure=_short(error))
-            for left, right in zip(batched, plain, strict=True):
-                apart = float((left - right).abs().max()) if left.shape == right.shape else np.inf
-                worst = max(worst, apart if np.isfinite(apart) else np.inf)
+            same = len(batched) == len(plain)
+            worst = max(worst, *map(_apart, batched, plain)) if same else np.inf
         return Checked(worst <= TOLERANCES[self._dtype], worst)
+
+    def _probes(self) -> list[list[Scene]]:
+        """Return images of two sizes with captions of two lengths, those of one size together."""
+        targets = self._prompter.encode([SHORTER, LONGER])
+        prompt = self._prompter.render("", has_image=True)
+        alike: dict[tuple[object, ...], list[Scene]] = {}
+        for number, size in enumerate(PROBES):
+            shown = self._prompter.show(_probe(number, size), prompt)
+            rows = [Row(shown.ids, target) for target in targets if target]
+            _, scene = self._fitting(rows, Scene(shown.features, rows, shown.marked))
+            if scene.rows:
+                alike.setdefault(_likeness(scene), []).append(scene)
+        return list(alike.values())
 
     def _plain(self, lot: Sequence[Scene]) -> list[torch.Tensor]:
         """Read probes one by one.
@@ -187,6 +192,12 @@ class Reader:
                 expected="a model that reads image, prompt and caption from left to right, or one like BLIP or BLIP-2",
                 step="use another model",
             ) from error
+
+
+def _apart(left: torch.Tensor, right: torch.Tensor) -> float:
+    """Return the largest difference of two rows, infinite where they cannot be compared."""
+    apart = float((left - right).abs().max()) if left.shape == right.shape else np.inf
+    return apart if np.isfinite(apart) else np.inf
 
 
 def _short(error: Exception) -> str:
