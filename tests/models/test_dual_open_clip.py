@@ -310,8 +310,11 @@ def test_a_built_in_architecture_with_a_tag_reads_the_hubs_cache(tmp_path, monke
 def test_mistakes_are_named_with_what_would_do(folders, tmp_path):
     with pytest.raises(InputError, match="which model is meant"):
         from_open_clip()
+    for arch, more in (("ViT-B-32", {"checkpoint": "x.pt"}), (str(folders / "vit"), {})):
+        with pytest.raises(InputError, match="named twice"):
+            from_open_clip(arch, pretrained="openai", **more)
     with pytest.raises(InputError, match="did you mean ViT-B-32"):
-        from_open_clip("VIT-B-32x")
+        from_open_clip("VIT-B-32x", pretrained="openai")
     with pytest.raises(InputError, match="which weights are meant"):
         from_open_clip("ViT-B-32")
     with pytest.raises(InputError, match="unknown dtype"):
