@@ -9,6 +9,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from audits.config import identity
+
 QUICK = ("baseline=[constant,length]",)
 
 
@@ -468,3 +470,13 @@ def test_an_unknown_kind_of_output_is_refused_before_anything_runs(cli, pairs, t
     done = cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out", "terminal=ful")
     refused(done, "terminal", "ful", "summary or full", "full")
     assert not (tmp_path / "out").exists()
+
+
+def test_what_changes_speed_alone_is_no_other_configuration() -> None:
+    def digest(**options: object) -> str:
+        return identity({"model": {"m": {"arch": "a"} | options}, "seed": 1}, "0")
+
+    assert digest(images_per_batch=64, cache="here") == digest(images_per_batch=2, cache="there")
+    assert digest(max_calls=10, concurrency=1) == digest(max_calls=None, concurrency=8)
+    assert digest(arch="b") != digest()
+    assert digest(dtype="bfloat16") != digest(dtype="float32")
