@@ -27,6 +27,11 @@ _BARE = {
 _NAME_OR_PATH = ("baseline.*.model", "model.*.model", "model.*.arch")
 # Changing these changes where results go or how they look, never a number.
 _NOT_IDENTITY = ("out", "paths", "engine", "dry_run")
+# And these options of contestants: a run that met its limits goes on with others.
+_LEAVES_NOT_IDENTITY = frozenset(
+    {"cache", "tokens_per_batch", "images_per_batch", "captions_at_once", "images_at_once", "concurrency", "timeout"}
+    | {"retries", "max_wait", "max_failures", "max_calls", "max_cost", "price_in", "price_out", "image_tokens"}
+)
 
 
 def options(group: str) -> list[str]:
@@ -88,14 +93,14 @@ def _absolute(node: Any, base: Path, key: str = "") -> Any:
 def identity(values: Mapping[str, Any], version: str) -> str:
     """Return the digest under which two runs count as the same configuration."""
     kept = {key: value for key, value in values.items() if key not in _NOT_IDENTITY}
-    text = json.dumps(_without_cache(kept), sort_keys=True, ensure_ascii=False, default=str)
+    text = json.dumps(_told(kept), sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(f"{version}\n{text}".encode()).hexdigest()
 
 
-def _without_cache(node: Any) -> Any:
-    """Drop the cache folders handed to leaves: where a number is kept does not change it."""
+def _told(node: Any) -> Any:
+    """Leave out what says where or how fast numbers are made: it changes none of them."""
     if isinstance(node, Mapping):
-        return {key: _without_cache(value) for key, value in node.items() if key != "cache"}
+        return {key: _told(value) for key, value in node.items() if key not in _LEAVES_NOT_IDENTITY}
     return node
 
 

@@ -124,8 +124,10 @@ def _scorers(options: Any, group: str, name: str) -> list[AnyContestant]:
 
 
 def _without_card(options: Any) -> Any:
-    """Return what a model is built with: its card is for people."""
-    return {key: value for key, value in options.items() if key != "card"} if isinstance(options, Mapping) else options
+    """Return what a model is built with: its card is for people, and where it runs is for the runner."""
+    if not isinstance(options, Mapping):
+        return options
+    return {key: value for key, value in options.items() if key not in ("card", "only")}
 
 
 def recordings(values: Mapping[str, Any]) -> list[Recorded]:

@@ -17,6 +17,7 @@ from omegaconf import DictConfig
 
 from audits import __version__, load, recording, rerender, tables
 from audits.announcing import announcement
+from audits.breakdown.collect import breakdown
 from audits.checks import checked, refuse_changed_data, refuse_changed_images, refuse_changed_recordings
 from audits.choosing import plans, refuse_above_ceiling
 from audits.conclude import conclude
@@ -29,6 +30,7 @@ from audits.findings.schema import Thresholds
 from audits.jobs import LOG_FILE, log_to
 from audits.load import Contestant
 from audits.measured import Measured
+from audits.models.home import fitting, shipped_notices
 from audits.places import with_root
 from audits.prior import less_prior
 from audits.statistics.estimates import Estimates, estimates
@@ -68,7 +70,7 @@ class Inputs(NamedTuple):
     dataset: Dataset
     coverage: Coverage | None
     panel: list[Contestant]
-    absent: list[str]
+    said: list[str]
     checked: Preflight
     roster: Roster
 
@@ -108,7 +110,7 @@ def _announced(cfg: DictConfig) -> Announcement:
     with redirect_stdout(sys.stderr):
         inputs = _inputs(values)
         asked = plans([one.scorer for one in inputs.panel], inputs.dataset, seed=values["seed"])
-    return announcement(inputs.name, inputs.checked, (inputs.panel, inputs.absent), asked)
+    return announcement(inputs.name, inputs.checked, (inputs.panel, inputs.said), asked)
 
 
 def audit(cfg: DictConfig, crew: Crew = ALONE) -> Run:
@@ -181,6 +183,8 @@ def _audit(values: Mapping[str, Any], folder: RunFolder, crew: Crew) -> None:
         asked = inputs.dataset.benchmark.card.upstream
         theirs = upstream(asked, measured, inputs.roster, values, signatures)
         curves = less_prior(measured, inputs.roster, values, signatures)
+    with clock.step("breakdown"):
+        parts = breakdown(inputs.dataset, measured, inputs.roster, values, signatures)
     with clock.step("findings"):
         noticed = dataset_findings(captions.findings(), measured, inputs.roster, values, signatures)
     record["contestants"] = {
@@ -191,7 +195,7 @@ def _audit(values: Mapping[str, Any], folder: RunFolder, crew: Crew) -> None:
     record["finished"] = recording.now()
     folder.examples(_examples(inputs.dataset.benchmark))
     notes = [note for one in measured for note in one.findings]
-    rows = [*concluded.rows, *theirs.rows, *curves, *noticed.rows]
+    rows = [*concluded.rows, *theirs.rows, *curves, *parts, *noticed.rows]
     folder.finish(record, rows, [*concluded.findings, *noticed.findings, *theirs.findings, *notes])
 
 
@@ -199,7 +203,11 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
     """Load the benchmark and the contestants, and check that what they need is there."""
     options = values["benchmark"]
     benchmark = load.benchmark(values)
-    panel, absent = _panel(values)
+    is_sample = benchmark.provenance.origin == "sample"
+    fit = fitting(values["model"] or {}, is_sample=is_sample)
+    panel, absent = _panel({**values, "model": fit.models})
+    sample = values["benchmark"].get("sample") or {}
+    said = shipped_notices(fit.models, is_sample=is_sample, seed=sample.get("seed") if is_sample else None)
     dataset, coverage = open_dataset(
         benchmark,
         limit=options["limit"],
@@ -207,7 +215,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
         images=any(one.needs_images for one in panel),
     )
     checked, roster = dataset.survey(options["name"])
-    return Inputs(options["name"], dataset, coverage, panel, absent, checked, roster)
+    return Inputs(options["name"], dataset, coverage, panel, [*absent, *fit.notices, *said], checked, roster)
 
 
 def _panel(values: Mapping[str, Any]) -> load.Panel:
@@ -238,7 +246,7 @@ def _opening(values: Mapping[str, Any], inputs: Inputs) -> Record:
         "contestants": {},
         "statistics": {"bootstrap": options["bootstrap"], "seed": options["seed"], "level": options["level"]},
         "timings": {},
-        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.absent],
+        "notices": [*provenance.notices, *inputs.checked.notices, *inputs.said],
         "sample": provenance.origin == "sample",
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,7 @@ class Card:
         needs_images: Whether models under audit need image files (blind text baselines never do).
         issues: Known issues, each with the release that it applies to.
         upstream: Upstream's own metrics beside ours, by the names of `audits/upstream`.
+        breakdown: What results are broken down by beside subsets and tags, as `audits/breakdown` reads it.
         how_to_get: How to get the annotations.
         how_to_get_images: How to get the images.
     """
@@ -152,6 +153,7 @@ class Card:
     issues: tuple[str, ...] = ()
     how_to_get_images: str = ""
     upstream: tuple[str, ...] = ()
+    breakdown: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "addresses": (Mapping,),
     "issues": (list, tuple),
     "upstream": (list, tuple),
+    "breakdown": (Mapping,),
 }
 
 

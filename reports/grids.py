@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reports.breakdown import breakdown_grids, stacked_metrics
 from reports.captions import foot_notes, interval_notes, marks, measure_title, telling
 from reports.contrasts import beside_grids, excess_grids, order_grids, split_grids
 from reports.counted import all_tied
@@ -36,10 +37,11 @@ def build_grids(record: Record, index: Index) -> tuple[Grid, ...]:
     grids += [_pooled(record, index), *order_grids(record, index)]
     if index.subsets:
         together = {(item.scorer, index.compared(item)) for item in _together(index)}
+        stacked = stacked_metrics(record, index)
         for metric in _main(index):
-            if any((item.scorer, metric) not in together for item in _shown(index, metric)):
+            if metric not in stacked and any((item.scorer, metric) not in together for item in _shown(index, metric)):
                 grids += _by_subset(record, index, metric)
-        grids += _ties(index)
+        grids += [*breakdown_grids(record, index), *_ties(index)]
     for tag, values in index.tags.items():
         if len(values) <= _SHOWN_TAG_VALUES and set(values) != set(index.subsets):  # not the subsets once more
             grids += _by_tag(record, index, tag, values)

@@ -9,7 +9,7 @@ from reports.schema import Estimate
 from reports.text import bounds, decimal, percent, signed
 
 Unit = Literal["%", "points", ""]
-Role = Literal["main", "orders", "other", "pair"]
+Role = Literal["main", "orders", "other", "pair", "part"]
 ACCURACIES = ("accuracy", "accuracy_all", "accuracy_any", "accuracy_mean")
 
 
@@ -21,7 +21,7 @@ class Measure(NamedTuple):
         unit: `%`, `points` (a difference of proportions), or empty for a number that is not a proportion.
         fixed: Value that follows from seeing one side alone, if there is one.
         role: `main` has tables of its own, `orders` belongs to answers in both option orders, `pair` compares two
-            contestants, `other` stands in one table beside the main ones.
+            contestants, `part` stands in the tables that a card asks for, `other` in one table beside the main ones.
     """
 
     title: str
@@ -37,6 +37,14 @@ _BOUNDED = {
     "group": "Group",
     "i2t": "I2T",
     "t2i": "T2I",
+}
+_GAPS = {
+    "accuracy": "accuracy",
+    "caption_preference": "caption preference",
+    "image_preference": "image preference",
+    "i2t": "I2T",
+    "t2i": "T2I",
+    "group": "Group",
 }
 MEASURES = {
     "accuracy": Measure("accuracy"),
@@ -88,6 +96,12 @@ MEASURES = {
     "easy_hard_gap": Measure("gap right - wrong", "points", role="pair"),
     "easy_hard_gap_base": Measure("gap at the base image", "points", role="pair"),
     "easy_hard_gap_foil": Measure("gap at the foil image", "points", role="pair"),
+    **{f"{metric}_gap": Measure(f"{title} gap", "points", role="part") for metric, title in _GAPS.items()},
+    "i2t_direction": Measure("I2T at one direction", role="part"),
+    "t2i_direction": Measure("T2I at one direction", role="part"),
+    "i2t_directions": Measure("I2T of a pair of directions", role="part"),
+    "t2i_directions": Measure("T2I of a pair of directions", role="part"),
+    "group_directions": Measure("Group of a pair of directions", role="part"),
     **{
         f"{metric}_less_prior": Measure(title, role="pair")
         for metric, title in {**_BOUNDED, "i2t_base": "I2T at the base image"}.items()
@@ -139,7 +153,7 @@ def _shown(estimate: Estimate, value: float) -> str:
     known = measure(estimate.metric)
     if not known.unit:
         return decimal(value)
-    return signed(value) if known.unit == "points" and known.role == "pair" else percent(value)
+    return signed(value) if known.unit == "points" and known.role in ("pair", "part") else percent(value)
 
 
 def excludes_chance(estimate: Estimate) -> bool:

@@ -58,21 +58,27 @@ def _child(words: tuple[str, ...], folder: str, added: dict[str, str], files: tu
     os._exit(status)
 
 
+def _finished(folder: Path, streams: Path, words: tuple[str, ...], env: dict[str, str] | None) -> Done:
+    files = (str(streams / "stdout"), str(streams / "stderr"))
+    process = SERVER.Process(target=_child, args=(words, str(folder), environment(folder) | (env or {}), files))
+    process.start()
+    process.join(300)
+    assert process.exitcode is not None, f"no end within 300 s: {words}"
+    return Done(process.exitcode, *(Path(name).read_text(encoding="utf-8") for name in files))
+
+
 @pytest.fixture
 def cli(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Cli:
     """Return a function that runs a command in `tmp_path` with a cache of its own."""
     streams = tmp_path_factory.mktemp("streams")
-    files = (str(streams / "stdout"), str(streams / "stderr"))
+    return lambda *words, env=None: _finished(tmp_path, streams, words, env)
 
-    def run(*words: str, env: dict[str, str] | None = None) -> Done:
-        added = environment(tmp_path) | (env or {})
-        process = SERVER.Process(target=_child, args=(words, str(tmp_path), added, files))
-        process.start()
-        process.join(300)
-        assert process.exitcode is not None, f"no end within 300 s: {words}"
-        return Done(process.exitcode, *(Path(name).read_text(encoding="utf-8") for name in files))
 
-    return run
+@pytest.fixture(scope="module")
+def module_cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """Return a function that runs a command in a given folder, for a run that several tests look at."""
+    streams = tmp_path_factory.mktemp("streams")
+    return lambda folder, *words: _finished(folder, streams, words, None)
 
 
 @pytest.fixture

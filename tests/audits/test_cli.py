@@ -9,6 +9,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from audits.config import identity
+
 QUICK = ("baseline=[constant,length]",)
 
 
@@ -103,7 +105,7 @@ def test_folder_that_is_not_a_run_is_left_alone(cli, pairs, tmp_path) -> None:
         (["show", "sugarcrep"], ["sugarcrepe"]),
         (["list", "models"], ["model"]),
         (["report", "nowhere"], ["nowhere"]),
-        (["run", "baseline=none"], ["nothing to run"]),
+        (["run", "baseline=none", "model=none"], ["nothing to run"]),
     ],
     ids=" ".join,
 )  # fmt: skip
@@ -309,14 +311,14 @@ def test_sample_is_drawn_where_images_are_asked_for(cli, tmp_path) -> None:
 
 
 def test_text_baselines_never_draw_the_bundled_sample(cli, tmp_path) -> None:
-    done = cli("run", "benchmark=compset", "baseline=length", "out=out", "paths.cache=cache")
+    done = cli("run", "benchmark=compset", "model=none", "baseline=length", "out=out", "paths.cache=cache")
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "cache").rglob("variations.parquet"))
     assert not list((tmp_path / "cache").rglob("*.png"))
 
 
 def test_bundled_sample_says_so_everywhere(cli, tmp_path) -> None:
-    done = cli("run", "benchmark=compset", "baseline=length", "out=out")
+    done = cli("run", "benchmark=compset", "model=none", "baseline=length", "out=out")
     assert done.returncode == 0, done.stderr
     sentence = "not the released data"
     assert done.stdout.count(sentence) >= 2
@@ -468,3 +470,13 @@ def test_an_unknown_kind_of_output_is_refused_before_anything_runs(cli, pairs, t
     done = cli("run", "benchmark=table", f"benchmark.path={pairs}", *QUICK, "out=out", "terminal=ful")
     refused(done, "terminal", "ful", "summary or full", "full")
     assert not (tmp_path / "out").exists()
+
+
+def test_what_changes_speed_alone_is_no_other_configuration() -> None:
+    def digest(**options: object) -> str:
+        return identity({"model": {"m": {"arch": "a"} | options}, "seed": 1}, "0")
+
+    assert digest(images_per_batch=64, cache="here") == digest(images_per_batch=2, cache="there")
+    assert digest(max_calls=10, concurrency=1) == digest(max_calls=None, concurrency=8)
+    assert digest(arch="b") != digest()
+    assert digest(dtype="bfloat16") != digest(dtype="float32")

@@ -10,6 +10,8 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from audits.models.dual_encoder import checks
@@ -33,6 +35,7 @@ def picture(number: int) -> ImageRef:
     return ImageRef(f"{number}.png", data=stream.getvalue())
 
 
+ENCODERS, TOKENIZERS = {}, {}  # made once for all examples
 PICTURES = [picture(number) for number in range(5)]
 BATCH = [Candidates(str(n), (PICTURES[n], PICTURES[n + 1]), (CAPTIONS[n], CAPTIONS[n + 1])) for n in range(4)]
 BATCH.append(Candidates("many", (PICTURES[0],), tuple(CAPTIONS)))
@@ -171,6 +174,35 @@ def test_every_way_of_reading_gives_the_same_embeddings(folders, kind):
     assert one_by_one == pytest.approx(found[2], abs=1e-5)
 
 
+TEXTS = st.lists(
+    st.one_of(
+        st.text(max_size=30),
+        st.sampled_from(
+            ["", "!", "a", "<end_of_text>", "<start_of_text> a", "&amp;amp;lt; b <p>", "\u2026 \u00e9\U0001f600 \x00"]
+        ),
+        st.lists(st.sampled_from(["red", "cup", "A", "dog."]), max_size=100).map(" ".join),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=TEXTS)
+@pytest.mark.parametrize("kind", ["vit", "siglip"])
+def test_any_text_is_read_as_the_library_reads_it_and_every_way_gives_its_embedding(folders, kind, texts):
+    encoder = ENCODERS.setdefault(kind, from_open_clip(str(folders / kind), device="cpu").encoder)
+    tokenizer = TOKENIZERS.setdefault(kind, open_clip.get_tokenizer(f"local-dir:{folders / kind}"))
+    read = encoder.read(texts)
+    assert np.stack([one.ids for one in read]).tolist() == tokenizer(texts).tolist()
+    with torch.inference_mode():
+        whole = checks.unit(encoder._model.encode_text(tokenizer(texts)))
+    assert encoder.encode_texts(read) == pytest.approx(whole, abs=1e-5)
+    for one in read:
+        assert 0 < one.tokens <= len(one.ids)
+        assert one.truncated == (one.total > one.tokens)
+
+
 def test_captions_that_begin_alike_share_a_batch_and_their_beginning(folders):
     encoder = from_open_clip(str(folders / "vit"), device="cpu").encoder
     texts = encoder.read(["a red cup", "two dogs", "a red dog"])
@@ -278,8 +310,11 @@ def test_a_built_in_architecture_with_a_tag_reads_the_hubs_cache(tmp_path, monke
 def test_mistakes_are_named_with_what_would_do(folders, tmp_path):
     with pytest.raises(InputError, match="which model is meant"):
         from_open_clip()
+    for arch, more in (("ViT-B-32", {"checkpoint": "x.pt"}), (str(folders / "vit"), {})):
+        with pytest.raises(InputError, match="named twice"):
+            from_open_clip(arch, pretrained="openai", **more)
     with pytest.raises(InputError, match="did you mean ViT-B-32"):
-        from_open_clip("VIT-B-32x")
+        from_open_clip("VIT-B-32x", pretrained="openai")
     with pytest.raises(InputError, match="which weights are meant"):
         from_open_clip("ViT-B-32")
     with pytest.raises(InputError, match="unknown dtype"):

@@ -49,7 +49,7 @@ def test_a_file_stands_alone_with_others_beside_it(cli, tmp_path):  # noqa: F811
     assert len(scores) == 48
     done = cli(
         "run", "benchmark=recorded", "benchmark.path=my scores.json", "+model.recorded.runs.a=my scores.json",
-        "+model.recorded.runs.b={path: my scores.json, layout: pairs}", "out=two", *FAST,
+        "+model.recorded.runs.b={path: my scores.json, layout: pairs}", "out=two", "terminal=full", *FAST,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert set(pd.read_csv(tmp_path / "two" / "metrics.csv")["scorer"]) == {"recorded:a", "recorded:b"}

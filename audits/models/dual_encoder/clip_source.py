@@ -84,9 +84,23 @@ def resolve(wanted: Wanted) -> Source:
     if wanted.activation not in (None, QUICKGELU, GELU):
         raise InputError("unknown activation", where="activation", got=wanted.activation, expected="quickgelu or gelu")
     built_in = wanted.arch.replace("/", "-")
+    if wanted.checkpoint:
+        _once(wanted, f"checkpoint={wanted.checkpoint}")
     if built_in in open_clip.list_models():
         return _built_in(wanted._replace(arch=built_in))
     return _folder(wanted)
+
+
+def _once(wanted: Wanted, other: str) -> None:
+    """Refuse a tag beside other weights."""
+    if wanted.pretrained:
+        raise InputError(
+            "the weights are named twice",
+            where=f"arch={wanted.arch}",
+            got=f"pretrained={wanted.pretrained} beside {other}",
+            expected="one of them",
+            step="leave pretrained out",
+        )
 
 
 def _built_in(wanted: Wanted) -> Source:
@@ -130,6 +144,7 @@ def _folder(wanted: Wanted) -> Source:
             expected="a name that open_clip knows, a folder, or a hub id (owner/name)",
             step=near(wanted.arch, known) or "see open_clip.list_models()",
         )
+    _once(wanted, "a folder or hub id, which has its own")
     located = find(source, revision=wanted.revision or "", names=WEIGHTS)
     config, image = _configuration(located.folder)
     if wanted.checkpoint:

@@ -29,6 +29,7 @@ from audits.models.dual_encoder.clip_tower import TextTower, plan
 from audits.models.dual_encoder.precision import dtype_of, tokens_for
 from audits.models.dual_encoder.schema import Text
 from audits.models.dual_encoder.scorer import DualEncoder
+from baselines.language.files import transformers_errors
 from baselines.language.model import choose_device, finite_weights
 from benchmarks.errors import InputError
 
@@ -78,7 +79,7 @@ class OpenClip:
         """Build the model and load its weights, all of them, when the first item needs them."""
         source = self._source
         log.info("loading %s", source.weights.name)
-        with _quiet():
+        with _quiet(), transformers_errors("text tower", source.arch):  # some text towers are of that library
             model = open_clip.create_model(
                 source.arch,
                 load_weights=False,

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 ItemT = TypeVar("ItemT")
 Encode = Callable[[Sequence[Any]], NDArray[np.float32]]
 PAIRS = 4096  # cosines taken at once
+SHOWN = 60  # characters of a caption in a fact
 NORMALISED = "float32, to unit length; the raw cosine, not scaled, not clamped"
 
 
@@ -203,8 +204,13 @@ class DualEncoder:
         for name, count in added.items():
             self.facts[name] = int(self.facts.get(name, 0)) + count  # several calls add up
         if changed:
-            self.facts.setdefault("encoded, for example", f"{changed[0][0]!r} as {changed[0][1]!r}"[:300])
+            self.facts.setdefault("encoded, for example", f"{_short(changed[0][0])} as {_short(changed[0][1])}")
         self.facts.update(self.encoder.facts)
+
+
+def _short(text: str) -> str:
+    """Return the beginning of a text, quoted."""
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
 
 
 def _key(picture: Picture) -> str:
