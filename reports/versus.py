@@ -13,6 +13,7 @@ from reports.measures import interval_text, measure, value_text
 from reports.schema import Estimate, Kind, Record
 from reports.text import count, name, short_percent, visible
 
+T2I = "t2i_base"
 _MODELS = 2  # of four series; the others are the best baseline of each kind
 _MOST_ROWS = 40
 BEST: dict[Kind, str] = {
@@ -81,20 +82,28 @@ def best(index: Index, kind: Kind, place: str) -> Estimate | None:
 def _split(record: Record, index: Index, model: Contestant, number: int) -> Chart | None:
     """Return a model's accuracy where each baseline is right, ties, is wrong: a row per baseline."""
     shown = _leading(index, opponents(index, model.scorer, PARTS))[:_MOST_ROWS]
-    rows = [_split_row(index, model, item) for item in shown]
-    rows = [row for row in rows if any(row.points)]
-    if not rows:
+    drawn = [(item, row) for item in shown if any((row := _split_row(index, model, item)).points)]
+    if not drawn:
         return None
+    rows = [row for _, row in drawn]
+    decided = list(dict.fromkeys(_decision(index, model, item) for item, _ in drawn))
     series = tuple(Series(model.scorer, label) for label in _SPLIT)
     level = short_percent(record["statistics"]["level"])
     notes = (
         ASSOCIATED,
         f"Bars are {level} % intervals, each on its own, not corrected; a mark is filled where its interval excludes "
         "chance. One row per baseline, over all instances.",
+        *([f"Beside baselines that see images alone stands {measure_title(T2I, POOLED)}."] if T2I in decided else []),
     )
-    axis = measure_title(index.compared(model), POOLED)
+    axis = " or ".join(measure_title(metric, POOLED) for metric in decided)
     title = f"{visible(model.scorer)} where each baseline is right, ties or is wrong"
     return Chart(f"split-{number}", title, axis, series, tuple(rows), notes, *span(rows))
+
+
+def _decision(index: Index, model: Contestant, item: Contestant) -> str:
+    """Return the decision of a model that is split by a baseline: one that sees images alone picks between images."""
+    own = index.compared(model)
+    return T2I if own == "i2t_base" and index.compared(item) == "image_preference" else own
 
 
 def _leading(index: Index, shown: Sequence[Contestant]) -> list[Contestant]:

@@ -254,3 +254,29 @@ def test_every_table_of_the_page_has_its_cells(make):
     for grid in view.grids:
         for row in grid.cells:
             assert all(part in text for part in row)
+
+
+def test_a_split_by_baselines_that_see_images_alone_names_the_decision_that_was_split(make):
+    seen = {"clip": make.contestant("model"), "length": make.contestant(), "cue": make.contestant()}
+    seen["cue"]["sees"] = ["image"]
+    record = make.record(contestants=seen)
+    record["benchmark"]["shapes"] = {"2x2": 16}
+    own = [make.estimate(scorer="clip", metric=metric, value=0.5) for metric in ("group", "i2t_base", "t2i_base")]
+    theirs = [
+        make.estimate(scorer="length", metric="caption_preference", value=0.5),
+        make.estimate(scorer="cue", metric="image_preference", value=0.5),
+    ]
+    split = {
+        other: make.estimate(scorer="clip", against=other, metric="accuracy_easy", value=0.6)
+        for other in ("length", "cue")
+    }
+
+    def drawn(*pairs):
+        [chart] = [one for one in versus_charts(record, Index(record, [*own, *theirs, *pairs])) if "split" in one.key]
+        return chart
+
+    both = drawn(*split.values())
+    assert both.axis == "I2T at the base image % or T2I at the base caption %"
+    assert any("see images alone stands T2I at the base caption" in note for note in both.notes)
+    assert drawn(split["length"]).axis == "I2T at the base image %"
+    assert drawn(split["cue"]).axis == "T2I at the base caption %"
