@@ -245,3 +245,15 @@ def test_a_finished_run_is_not_shown_for_images_that_were_written_since(tmp_path
     refuse_changed_images(read_then, record, made_in=tmp_path)
     path.unlink()
     refuse_changed_images(read_then, record, made_in=tmp_path / "cache")
+
+
+@pytest.mark.parametrize("extra", [{"api_key": KEY}, {"headers": [{"Authorization": KEY}]}])
+def test_a_secret_among_the_fields_of_a_request_is_refused_and_not_repeated(tmp_path, extra):
+    with pytest.raises(InputError, match="must not carry a secret") as told:
+        model("http://127.0.0.1:9/v1", tmp_path, extra=extra)
+    assert KEY not in str(told.value)
+
+
+def test_fields_that_a_request_may_have_are_no_secrets(tmp_path):
+    harmless = {"reasoning_effort": "none", "min_tokens": 5, "stop_token_ids": [1], "top_p": 0.5}
+    assert model("http://127.0.0.1:9/v1", tmp_path, extra=harmless).signature["decoding"].count("top_p") == 1

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from audits.models.choice.tokens import RULES as IMAGE_TOKENS
 from benchmarks.errors import InputError, near
+from reports.scrub import is_secret_key
 
 DETAILS = ("auto", "low", "high")
 CONDITIONS = ("image", "no_image")
@@ -238,3 +239,19 @@ def _check_extra(value: Any, where: str) -> None:
     taken = [name for name in value if name in _RESERVED] if isinstance(value, Mapping) else ["not a mapping"]
     if taken:
         raise _refused(where, str(taken[0]), "further fields of a request; the others have options of their own")
+    secret = [name for name in _names(value) if is_secret_key(name)]
+    if secret:
+        raise InputError(
+            "a field of a request must not carry a secret: requests are kept, and stand in every record",
+            where=where,
+            got=f"{secret[0]}; its value is not shown here",
+            expected="fields that say how the reply is made",
+            step="put the key into an environment variable and name that with key_env",
+        )
+
+
+def _names(value: Any) -> list[str]:
+    """Return the names in a mapping, at any depth."""
+    if isinstance(value, Mapping):
+        return [*map(str, value), *(name for item in value.values() for name in _names(item))]
+    return [name for item in value for name in _names(item)] if isinstance(value, list | tuple) else []
