@@ -204,7 +204,7 @@ def _inputs(values: Mapping[str, Any]) -> Inputs:
     options = values["benchmark"]
     benchmark = load.benchmark(values)
     is_sample = benchmark.provenance.origin == "sample"
-    fit = fitting(values["model"] or {}, is_sample=is_sample)
+    fit = fitting(values.get("model") or {}, is_sample=is_sample)  # model=[] leaves no such key
     panel, absent = _panel({**values, "model": fit.models})
     sample = values["benchmark"].get("sample") or {}
     said = shipped_notices(fit.models, is_sample=is_sample, seed=sample.get("seed") if is_sample else None)

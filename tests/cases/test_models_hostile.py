@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoTokenizer
 
 from audits.checks import refuse_changed_images
 from audits.models.choice.reply import NoReplyError, read
+from audits.models.dual_encoder.hub_models import from_transformers
 from audits.models.dual_encoder.openclip import from_open_clip
 from audits.models.generative import generative
 from audits.models.generative.core import Settings
@@ -20,10 +22,11 @@ from baselines.engine import Engine
 from benchmarks.errors import InputError
 from benchmarks.images import ImageRef
 from benchmarks.schema import Candidates, Instance
+from tests.audits.conftest import cli, environment  # noqa: F401
 from tests.models.choice_cases import ask, model, picture, wide
 from tests.models.choice_server import Reaction, always_a, serving
 from tests.small_captioners import save_git
-from tests.small_encoders import VIT, save_open_clip
+from tests.small_encoders import VIT, save_open_clip, save_transformers
 
 KEY = "k3y-that-nobody-may-see-0123456789"
 ITEM = [Candidates("a", (picture(1),), ("a red cup", "a blue cup"))]
@@ -109,6 +112,18 @@ def test_code_in_a_checkpoint_is_named_not_run_and_running_it_is_not_advised(fol
 def test_an_empty_checkpoint_says_what_is_wrong_with_it(folder, tmp_path, work):
     (tmp_path / "w.pt").write_bytes(b"")
     assert not refused(folder, tmp_path / "w.pt", work).got.endswith(": ")
+
+
+def test_a_tokenizer_of_another_model_is_refused_where_its_ids_are_not_known(tmp_path, work):
+    save_transformers(tmp_path / "clip", "clip")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "clip")
+    known = len(tokenizer)
+    tokenizer.add_tokens(["zebra"])  # the next id, for which the text tower has no embedding
+    tokenizer.save_pretrained(tmp_path / "clip")
+    scorer = from_transformers(str(tmp_path / "clip"), device="cpu")
+    with pytest.raises(InputError, match="ids that the model does not know") as told:
+        scorer.score([Candidates("a", (picture(1),), ("a red cup", "a zebra"))], work)
+    assert f"id {known} for 'a zebra'" in told.value.got
 
 
 # --- replies
@@ -257,3 +272,14 @@ def test_a_secret_among_the_fields_of_a_request_is_refused_and_not_repeated(tmp_
 def test_fields_that_a_request_may_have_are_no_secrets(tmp_path):
     harmless = {"reasoning_effort": "none", "min_tokens": 5, "stop_token_ids": [1], "top_p": 0.5}
     assert model("http://127.0.0.1:9/v1", tmp_path, extra=harmless).signature["decoding"].count("top_p") == 1
+
+
+# --- the command line
+
+
+def test_an_empty_list_of_models_selects_none(cli, tmp_path):  # noqa: F811
+    (tmp_path / "mine.csv").write_text("caption,foil\na red cup,a blue cup\na dog,a cat\n", encoding="utf-8")
+    words = ("benchmark=table", "benchmark.path=mine.csv", "baseline=length", "statistics.bootstrap=200", "out=run")
+    done = cli("run", *words, "model=[]")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "report.html").is_file()

@@ -50,6 +50,7 @@ class HubCaptions:
         text = config.get_text_config()
         self.context = _context(text, self._tokenizer)
         self._end = getattr(text, "eos_token_id", None)
+        self._vocabulary = int(getattr(text, "vocab_size", None) or np.iinfo(np.int32).max)
         self.signature: Mapping[str, str] = {
             "text": cleaned,
             "tokenizer": f"{type(self._tokenizer).__name__}, files {files_digest(folder, TOKENIZER_FILES)}",
@@ -61,7 +62,7 @@ class HubCaptions:
         """Clean and tokenise captions.
 
         Raises:
-            InputError: If the tower would read another position than that of the end mark.
+            InputError: If the tower would read another position than that of the end mark, or does not know an id.
         """
         found: list[Text] = []
         for start in range(0, len(captions), PART):
@@ -80,11 +81,24 @@ class HubCaptions:
         if full:
             whole = self._tokenizer([cleaned[place] for place in full], truncation=False, verbose=False)["input_ids"]
             totals[full] = [len(ids) for ids in whole]
+        self._check_known(rows, cleaned)
         self._check_ends(rows, cleaned)
         return [
             Text(row, int(tokens), int(total), text, self.context if self.fixed else int(tokens))
             for row, tokens, total, text in zip(rows, kept, totals, cleaned, strict=True)
         ]
+
+    def _check_known(self, rows: NDArray[np.int32], cleaned: Sequence[str]) -> None:
+        """Make sure that the tower has an embedding for every id."""
+        wrong = np.flatnonzero(rows.max(axis=1, initial=0) >= self._vocabulary).tolist()
+        if wrong:
+            raise InputError(
+                "the tokenizer gives ids that the model does not know",
+                where=f"vocab_size={self._vocabulary} of the text configuration",
+                got=f"id {rows[wrong[0]].max()} for {cleaned[wrong[0]][:80]!r}",
+                expected=f"ids below {self._vocabulary}",
+                step="use the tokenizer that the model was trained with",
+            )
 
     def _check_ends(self, rows: NDArray[np.int32], cleaned: Sequence[str]) -> None:
         """Make sure that a tower which pools at the end mark finds it in every row."""
