@@ -1,7 +1,10 @@
 """Which word of direction two captions differ by, and what a card may ask."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 
 from audits.breakdown.spec import Directions, read_breakdown
 from audits.breakdown.words import Named, directions, named
@@ -111,3 +114,24 @@ def test_every_spatial_edit_of_the_sample_has_its_direction() -> None:
             else:
                 assert found.base == found.foil in ("left of", "right of")
     assert seen > 100
+
+
+def test_the_cards_of_the_repository_can_be_read() -> None:
+    """What'sUp's own wordings: opposites on an axis make pairs, two photos of different axes none."""
+    conf = Path(__file__).resolve().parents[2] / "conf" / "benchmark"
+    cards = {
+        path.stem: yaml.safe_load(path.read_text(encoding="utf-8")).get("card", {}) for path in conf.glob("*.yaml")
+    }
+    asked = {name: read_breakdown(card["breakdown"]) for name, card in cards.items() if "breakdown" in card}
+    assert set(asked) == {"compset", "whatsup_pairs"}
+    square, wanted = np.eye(2, dtype=bool), asked["whatsup_pairs"].directions
+    assert wanted is not None
+    rows = [
+        pair("A bowl on a table", "A bowl under a table", square, "A"),
+        pair("A bowl to the left of a table", "A bowl to the right of a table", square, "A"),
+        pair("A cap behind a knife", "A cap in front of a knife", square, "B"),
+        pair("A bowl on a table", "A bowl to the right of a table", square, "A"),
+    ]
+    found = named(rows, wanted)
+    assert found.base.tolist() == ["on", "left of", "behind", ""]
+    assert found.foil.tolist() == ["under", "right of", "in front of", ""]
