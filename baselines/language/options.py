@@ -20,7 +20,7 @@ def positive(number: object, name: str = "tokens_per_batch") -> int:
     """
     if type(number) is not int or number < 1:
         raise InputError(
-            "a batch holds at least one",
+            "the size of a batch must be positive",
             where=name,
             got=repr(number),
             expected="a whole number, 1 or more",
