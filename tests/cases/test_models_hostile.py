@@ -126,6 +126,18 @@ def test_a_tokenizer_of_another_model_is_refused_where_its_ids_are_not_known(tmp
     assert f"id {known} for 'a zebra'" in told.value.got
 
 
+def test_a_captioner_with_the_tokenizer_of_another_model_is_refused(tmp_path, work):
+    saved = save_git(tmp_path / "git")
+    tokenizer = AutoTokenizer.from_pretrained(saved)
+    known = len(tokenizer)
+    tokenizer.add_tokens(["zebra"])
+    tokenizer.save_pretrained(saved)
+    [scorer, *_] = generative(str(saved), device="cpu", conditions=[])
+    with pytest.raises(InputError, match="ids that the model does not know") as told:
+        scorer.score([Candidates("a", (picture(1),), ("a red cup", "a zebra"))], work)
+    assert f"id {known} for 'a zebra'" in told.value.got
+
+
 # --- replies
 
 

@@ -77,6 +77,7 @@ class Core:
         marks = marks_of(config, processor.tokenizer)
         self.prompter = Prompter(processor, marks, template=settings.template, name=self.name)
         self._context = context_length(self._found.folder)
+        self._vocabulary = int(getattr(config.get_text_config(), "vocab_size", None) or np.iinfo(np.int32).max)
         self.facts: dict[str, str | int] = {}
 
     @cached_property
@@ -143,9 +144,23 @@ class Core:
         return values
 
     def encode(self, texts: Sequence[str]) -> dict[str, Ids]:
-        """Return the ids of texts, by text."""
+        """Return the ids of texts, by text.
+
+        Raises:
+            InputError: If the model has no embedding for one of them.
+        """
         distinct = list(dict.fromkeys(texts))
-        return dict(zip(distinct, self.prompter.encode(distinct), strict=True))
+        found = dict(zip(distinct, self.prompter.encode(distinct), strict=True))
+        for text, ids in found.items():
+            if max(ids, default=0) >= self._vocabulary:
+                raise InputError(
+                    "the tokenizer gives ids that the model does not know",
+                    where=f"model {self.name}, vocab_size={self._vocabulary} of the text configuration",
+                    got=f"id {max(ids)} for {text[:80]!r}",
+                    expected=f"ids below {self._vocabulary}",
+                    step="use the tokenizer that the model was trained with",
+                )
+        return found
 
 
 def plan(ordered: Sequence[Item], images: int, captions: int) -> list[list[int]]:
